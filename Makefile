@@ -1,0 +1,82 @@
+# `make book` reads like this: set up .venv once, run the chapters, render _build/html. `make test` is what CI runs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+BROWSER := $(VENV)/.browser
+
+# Nothing here asks the Hub; without this an unreachable Hub costs half a minute of retries a call.
+export HF_HUB_OFFLINE := 1
+# uv reads its own variable where pip reads PIP_FIND_LINKS (a folder of wheels, such as a CPU build of torch).
+export UV_FIND_LINKS ?= $(shell printf '%s' "$${PIP_FIND_LINKS:-}" | tr ' ' ',')
+
+.PHONY: help setup book test reproduce bench clean lock
+
+help:
+	@echo "make book       the chapters run on this machine and the book in _build/html"
+	@echo "make test       style, types, tests, and the rendered book in a browser"
+	@echo "make reproduce  every run of every chapter live, then the book"
+	@echo "make bench      the benchmarks"
+	@echo "make setup      only the environment (.venv) and the browser that the tests use"
+	@echo "make lock       write requirements.lock from .venv"
+	@echo "make clean      remove _build; runs/ (what was trained) and .venv stay"
+
+setup: $(READY) $(BROWSER)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "make: $(PYTHON) is not Python 3.11 or newer; name one that is: make PYTHON=python3.11"; exit 1; }
+	@if command -v uv >/dev/null; then \
+	  set -ex; \
+	  [ -x $(BIN)/python ] || uv venv --quiet --python "$$(command -v $(PYTHON))" $(VENV); \
+	  uv pip install --quiet --python $(BIN)/python -r requirements.lock; \
+	  uv pip install --quiet --python $(BIN)/python --no-deps -e .; \
+	else \
+	  set -ex; \
+	  [ -x $(BIN)/pip ] || $(PYTHON) -m venv $(VENV); \
+	  $(BIN)/pip install --quiet -r requirements.lock; \
+	  $(BIN)/pip install --quiet --no-deps -e .; \
+	fi
+	@touch $@
+
+$(BROWSER): $(READY)
+	@if [ -n "$${CHROMIUM:-}" ] || { command -v chromedriver && \
+	    { command -v chromium || command -v chromium-browser || command -v google-chrome; }; } >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium chromium-driver; \
+	else \
+	  echo "make: install Chromium and chromedriver, or the tests of the rendered book will fail"; exit 0; \
+	fi && touch $@
+
+book: $(READY)
+	$(BIN)/xling run
+	$(BIN)/xling book
+
+test: $(READY) $(BROWSER)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest tests/unit tests/integration
+	$(BIN)/xling run
+	$(BIN)/xling book
+	$(BIN)/pytest tests/book
+
+reproduce: $(READY)
+	$(BIN)/xling run -p live all
+	$(BIN)/xling book
+
+bench: $(READY)
+	$(BIN)/xling bench
+
+clean:
+	rm -rf _build .pytest_cache .ruff_cache .mypy_cache
+
+# Run it where torch is a CPU build: a CUDA build drags its own libraries into the list.
+lock:
+	$(BIN)/python -c 'from importlib.metadata import distributions as d; \
+	skip = {"pip", "setuptools", "wheel", "xling-utils"}; \
+	names = {x.name: x.version.split("+")[0] for x in d() if x.name not in skip}; \
+	print("# What `make setup` installs. Written by `make lock`; local versions (+cpu) left out."); \
+	print("\n".join(f"{n}=={names[n]}" for n in sorted(names, key=str.lower)))' > requirements.lock.new
+	mv requirements.lock.new requirements.lock

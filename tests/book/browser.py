@@ -1,0 +1,129 @@
+"""Pages of the book in headless Chromium, opened from disk, with what they ask for and complain about."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+LOCAL = ("file:", "data:", "blob:", "about:")
+
+READY = """
+const math = [...document.querySelectorAll(".math")];
+const charts = [...document.querySelectorAll(".vega-chart")].filter((chart) => chart.clientWidth > 0);
+const views = [...document.querySelectorAll('script[type="application/vnd.jupyter.widget-view+json"]')];
+return document.readyState === "complete"
+  && (!math.length || Boolean(window.MathJax && MathJax.startup && MathJax.startup.promise))
+  && math.every((element) => element.querySelector("mjx-container"))
+  && charts.every((chart) => chart.dataset.state === "drawn")
+  && views.every((view) => view.parentElement.querySelector(".jupyter-widgets"));
+"""
+
+
+def executables() -> tuple[str, str]:
+    """Chromium and its driver: ``$CHROMIUM`` and ``$CHROMEDRIVER``, or found on PATH."""
+    browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    driver = os.environ.get("CHROMEDRIVER") or shutil.which("chromedriver")
+    if not (browser and driver):
+        raise FileNotFoundError(
+            "the book's tests need Chromium and chromedriver: run `make setup`, which installs them "
+            "where it may, or name them in CHROMIUM and CHROMEDRIVER"
+        )
+    return browser, driver
+
+
+class Browser:
+    """One Chromium for many pages. `open` returns when formulas, charts and widgets are drawn."""
+
+    def __init__(self, profile: Path) -> None:
+        browser, driver = executables()
+        options = webdriver.ChromeOptions()
+        options.binary_location = browser
+        for flag in (*FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = webdriver.Chrome(options, webdriver.ChromeService(driver))
+        self.driver.set_page_load_timeout(60)
+        self.requests: list[str] = []
+
+    def open(self, page: Path, width: int = 1280, scheme: str = "light", query: str = "") -> None:
+        """Show ``page`` at ``width`` pixels for a reader who prefers ``scheme``; forget earlier requests."""
+        self._cdp(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=900,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
+        self._cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        for kind in ("browser", "performance"):
+            self.driver.get_log(kind)
+        self.requests = []
+        self.driver.get(page.as_uri() + (f"?{query}" if query else ""))
+        self.wait(lambda: self.run(READY), f"{page} was not drawn")
+
+    def wait(self, condition: Callable[[], bool], failure: str) -> None:
+        """Until ``condition`` holds, for a minute at most."""
+        WebDriverWait(self.driver, 60, 0.1).until(lambda _: condition(), failure)
+
+    def click(self, selector: str) -> None:
+        """A real click, by the mouse, in the middle of the first such element."""
+        element = self.driver.find_element(By.CSS_SELECTOR, selector)
+        self.run("arguments[0].scrollIntoView({block: 'center'})", element)
+        ActionChains(self.driver).move_to_element(element).click().perform()
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        """Value of a JavaScript function body on the page."""
+        return self.driver.execute_script(script, *arguments)
+
+    def errors(self) -> list[str]:
+        """Messages that the page wrote to the console as errors since the last call."""
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+    def outside(self) -> list[str]:
+        """Addresses other than files of this machine that the page has asked for since `open`."""
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                self.requests.append(message["params"]["request"]["url"])
+        return [url for url in self.requests if not url.startswith(LOCAL)]
+
+    def picture(self, path: Path) -> None:
+        """Save the whole page as PNG."""
+        height = self.run("return document.documentElement.scrollHeight")
+        width = self.run("return window.innerWidth")
+        self._cdp(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        self.driver.save_screenshot(str(path))
+
+    def close(self) -> None:
+        """End the browser."""
+        self.driver.quit()
+
+    def _cdp(self, command: str, **parameters: Any) -> None:
+        self.driver.execute_cdp_cmd(command, parameters)

@@ -1,0 +1,171 @@
+"""Every page of the book, and the sample's, from disk: nothing fails, nothing is fetched, all shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.book.browser import Browser
+from tests.book.conftest import REPOSITORY
+from tests.book.sample import HERE
+from xling_utils.rendering import pages
+
+PAGES = [("book", page) for page in pages(REPOSITORY)] + [
+    ("sample_html", page) for page in pages(HERE / "sample")
+]
+WIDTHS = (1280, 390)
+SCHEMES = ("light", "dark")
+
+# Text against the nearest painted background, as WCAG measures contrast; large or hidden text is left out.
+FAINT = """
+const channel = (value) => (value /= 255) <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const parse = (colour) => (colour.match(/[\\d.]+/g) ?? []).map(Number);
+const behind = (element) => {
+  for (let at = element; at; at = at.parentElement) {
+    const [r, g, b, a = 1] = parse(getComputedStyle(at).backgroundColor);
+    if (a > 0.9) return [r, g, b];
+  }
+  return [255, 255, 255];
+};
+const faint = [];
+for (const element of document.querySelectorAll(arguments[0])) {
+  const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+  if (!own || element.getClientRects().length === 0) continue;
+  const style = getComputedStyle(element);
+  const ink = parse(element instanceof SVGElement ? style.fill : style.color);
+  const [dark, bright] = [light(ink), light(behind(element))].sort((a, b) => a - b);
+  const ratio = (bright + 0.05) / (dark + 0.05);
+  if (ratio < 4.4) faint.push(`${ratio.toFixed(1)}: ${element.textContent.trim().slice(0, 40)}`);
+}
+return faint;
+"""
+
+CHARTS = """
+return [...document.querySelectorAll(".vega-chart")].filter((chart) => chart.clientWidth > 0).map((chart) => {
+  const box = chart.querySelector("svg, canvas")?.getBoundingClientRect();
+  return { label: chart.getAttribute("aria-label"), width: box?.width ?? 0, height: box?.height ?? 0,
+           marks: chart.querySelectorAll("svg .role-mark :is(path, text, line, image)").length };
+});
+"""
+
+
+@pytest.fixture(params=PAGES, ids=lambda pair: f"{pair[0].removesuffix('_html')}-{pair[1]}")
+def page(request: pytest.FixtureRequest) -> Path:
+    source, name = request.param
+    html: Path = request.getfixturevalue(source)
+    return html / f"{name}.html"
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_page_shows_everything_offline(page: Path, width: int, scheme: str, browser: Browser) -> None:
+    browser.open(page, width, scheme)
+
+    assert browser.run("return document.documentElement.dataset.theme") == scheme
+    assert browser.errors() == []
+    assert browser.outside() == []
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    for chart in browser.run(CHARTS):
+        assert chart["width"] > 100 and chart["height"] > 50 and chart["marks"] > 0, chart
+        assert chart["label"] and chart["label"] != "Chart", "a chart has no description"
+    for formula in browser.run(
+        "return [...document.querySelectorAll('mjx-container svg')]"
+        ".map((svg) => svg.getBoundingClientRect().width)"
+    ):
+        assert formula > 0
+    assert browser.run("return document.querySelectorAll('mjx-merror, [data-mjx-error]').length") == 0
+    assert (
+        browser.run(FAINT, ".bd-article :is(p, li, td, th, h1, h2, h3, a, span, label), .vega-chart text")
+        == []
+    )
+
+
+def test_figures_are_numbered_and_captioned(page: Path, browser: Browser) -> None:
+    browser.open(page)
+    captions = browser.run(
+        "return [...document.querySelectorAll('.bd-article figure')].map((figure) =>"
+        " figure.querySelector('figcaption .caption-number')?.textContent.trim() ?? '')"
+    )
+    assert all(caption.startswith("Figure ") for caption in captions)
+    assert len(set(captions)) == len(captions)
+    loose = browser.run(
+        "return [...document.querySelectorAll('.vega-chart')].filter((it) => !it.closest('figure')).length"
+    )
+    assert loose == 0, "a chart stands outside a numbered figure"
+
+
+def test_links_lead_somewhere(page: Path, browser: Browser) -> None:
+    browser.open(page)
+    for address in browser.run("return [...document.querySelectorAll('a[href]')].map((link) => link.href)"):
+        path, _, anchor = address.partition("#")
+        if not path.startswith("file://"):
+            continue
+        target = Path(path.removeprefix("file://"))
+        assert target.is_file(), f"{page.name} links to {address}"
+        if anchor and target.suffix == ".html":
+            assert f'id="{anchor}"' in target.read_text(encoding="utf-8"), f"{page.name} links to {address}"
+
+
+def test_slider_of_a_chart_changes_it(sample_html: Path, browser: Browser) -> None:
+    browser.open(sample_html / "notebooks" / "01_sample.html")
+    marks = "return document.querySelector('#fig-sample svg .role-mark').closest('svg').innerHTML"
+    before = browser.run(marks)
+    browser.run(
+        "const slider = document.querySelector('#fig-sample input[type=range]');"
+        "slider.value = 5; slider.dispatchEvent(new Event('input', {bubbles: true}));"
+    )
+    browser.wait(lambda: browser.run(marks) != before, "the slider changed nothing")
+
+
+def test_legend_of_a_chart_selects(sample_html: Path, browser: Browser) -> None:
+    browser.open(sample_html / "notebooks" / "01_sample.html")
+    marks = "return document.querySelector('#fig-sample svg').innerHTML"
+    before = browser.run(marks)
+    browser.click("#fig-sample svg .role-legend-symbol path")
+    browser.wait(lambda: browser.run(marks) != before, "a click in the legend changed nothing")
+
+
+def test_chart_keeps_its_state_from_light_to_dark(sample_html: Path, browser: Browser) -> None:
+    browser.open(sample_html / "notebooks" / "01_sample.html")
+    ink = "return getComputedStyle(document.querySelector('#fig-sample svg .role-axis-label text')).fill"
+    light = browser.run(ink)
+    browser.run("document.documentElement.dataset.theme = 'dark'")
+    assert browser.run(ink) != light
+
+
+def test_chart_offers_its_data(sample_html: Path, browser: Browser) -> None:
+    browser.open(sample_html / "notebooks" / "01_sample.html")
+    names = browser.run(
+        "const saved = []; HTMLAnchorElement.prototype.click = function () { saved.push(this.download); };"
+        "const tools = document.querySelector('#fig-sample .chart-tools');"
+        "[...tools.children].at(-1).click(); return saved;"
+    )
+    assert names == ["fig-sample.csv"]
+
+
+def test_widget_shows_its_saved_state(sample_html: Path, browser: Browser) -> None:
+    browser.open(sample_html / "notebooks" / "01_sample.html")
+    assert browser.run("return document.querySelector('.widget-readout').textContent.trim()") == "3"
+    browser.wait(
+        lambda: browser.run("return Boolean(document.querySelector('.widget-label mjx-container svg'))"),
+        "the formula in the widget's label was not typeset",
+    )
+
+
+def test_injected_parameters_are_not_shown(sample_html: Path, browser: Browser) -> None:
+    browser.open(sample_html / "notebooks" / "01_sample.html")
+    code = browser.run("return [...document.querySelectorAll('.cell_input')].map((cell) => cell.textContent)")
+    assert any("rows = 40" in cell for cell in code)
+    assert not any("rows = 30" in cell for cell in code)
+
+
+def test_search_works_from_disk(sample_html: Path, browser: Browser) -> None:
+    browser.open(sample_html / "search.html", query="q=encoder")
+    browser.wait(
+        lambda: browser.run("return document.querySelectorAll('#search-results ul.search li').length") >= 1,
+        "the search found nothing",
+    )
+    assert browser.errors() == []
+    assert browser.outside() == []

@@ -1,0 +1,73 @@
+"""Staging and rendering: incremental, strict, and never half published."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from xling_utils.errors import UserError
+from xling_utils.rendering import render, stage
+
+
+@pytest.fixture
+def root(sample_root: Path, sample_html: Path, tmp_path: Path) -> Path:
+    """A copy of the rendered sample that a test may change."""
+    assert sample_html.is_dir()
+    return shutil.copytree(sample_root, tmp_path / "root")
+
+
+def test_only_a_changed_page_is_parsed_again(root: Path) -> None:
+    render(root)
+    page = root / "book" / "intro.md"
+    page.write_text(page.read_text(encoding="utf-8") + "\nOne more sentence.\n", encoding="utf-8")
+    render(root)
+    log = (root / "_build" / "render.log").read_text(encoding="utf-8")
+    assert "0 added, 1 changed, 0 removed" in log
+    assert "One more sentence." in (root / "_build" / "html" / "book" / "intro.html").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_a_warning_fails_and_leaves_the_published_pages(root: Path) -> None:
+    html = root / "_build" / "html"
+    before = (html / "book" / "intro.html").read_bytes()
+    page = root / "book" / "intro.md"
+    page.write_text(page.read_text(encoding="utf-8") + "\n{cite}`nobody1900`\n", encoding="utf-8")
+    for _ in range(2):  # the second time, too: what was parsed must not hide its warnings
+        with pytest.raises(UserError, match=r"book/intro\.md.*nobody1900"):
+            render(root)
+        assert (html / "book" / "intro.html").read_bytes() == before
+
+
+def test_a_chapter_that_was_not_executed_is_named(root: Path) -> None:
+    (root / "_build" / "executed" / "01_sample.ipynb").unlink()
+    with pytest.raises(UserError, match=r"chapter 01_sample has not been executed.*xling run 01_sample"):
+        render(root)
+
+
+def test_a_damaged_notebook_is_named(root: Path) -> None:
+    (root / "_build" / "executed" / "01_sample.ipynb").write_text("{", encoding="utf-8")
+    with pytest.raises(UserError, match=r"01_sample\.ipynb is not a notebook"):
+        render(root)
+
+
+def test_stage_follows_its_sources(root: Path, tmp_path: Path) -> None:
+    executed = root / "_build" / "executed"
+    out = stage(root, executed, tmp_path / "stage")
+    kept = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
+    (root / "book" / "extra.md").write_text("# Extra\n", encoding="utf-8")
+    stage(root, executed, out)
+    assert (out / "book" / "extra.md").is_file()
+    (root / "book" / "extra.md").unlink()
+    stage(root, executed, out)
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()} == kept
+
+
+def test_staged_notebook_says_nothing_of_the_machine(root: Path, tmp_path: Path) -> None:
+    staged = stage(root, root / "_build" / "executed", tmp_path / "stage") / "notebooks" / "01_sample.ipynb"
+    text = staged.read_text(encoding="utf-8")
+    assert str(root) not in text
+    assert "papermill" not in json.loads(text)["metadata"]

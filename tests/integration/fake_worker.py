@@ -1,0 +1,59 @@
+"""The real worker with a training function that only counts.
+
+The spec says what happens: 100 steps a second, a checkpoint a step; seed 13 breaks, seed 14 is the caller's
+mistake, seed 15 fills the disk, seed 16 ignores requests to end.
+"""
+
+import os
+import signal
+import sys
+import time
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from xling_utils import worker
+from xling_utils.errors import UserError
+from xling_utils.specs import RunSpec
+
+
+def train(
+    spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
+    print("a library says hello")
+    if spec.seed == 13:
+        raise ValueError("loss is not a number")
+    if spec.seed == 14:
+        raise UserError("data/en.txt:3: not UTF-8")
+    if spec.seed == 15:
+        (out / "model.safetensors").write_bytes(bytes(10_000_000))
+    if spec.seed == 16:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.environ.get("RANK", "0") != "0":
+        return {}
+    assert spec.training
+    checkpoint = workdir / "checkpoint"
+    began = int(checkpoint.read_text()) if checkpoint.exists() else 0
+    for step in range(began + 1, spec.training.steps + 1):
+        time.sleep(0.01)
+        (workdir / "next").write_text(str(step))
+        (workdir / "next").replace(checkpoint)
+        report({"done": step, "total": spec.training.steps, "tokens": step * 100})
+    (out / "model.safetensors").write_bytes(bytes([spec.seed]) * 1000)
+    (out / "tokenizer.json").write_text("{}")
+    (out / "trace.csv").write_text("step,loss,tokens,seconds\n10,3.5,1000,0.1\n")
+    processes = os.environ.get("WORLD_SIZE", "1")
+    return {"tokens": spec.training.steps * 100, "began": began, "world": processes}
+
+
+def install() -> None:
+    """Puts ``train`` in the place of the real one."""
+    module = types.ModuleType("xling_utils.pretraining")
+    module.train = train  # type: ignore[attr-defined]
+    sys.modules["xling_utils.pretraining"] = module
+
+
+if __name__ == "__main__":
+    install()
+    sys.exit(worker.main(sys.argv[1:]))

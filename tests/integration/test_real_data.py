@@ -1,0 +1,54 @@
+"""The real data directory, where there is one: XLING_TEST_DATA, or ../shared/data beside the repository."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from xling_utils.corpora import directory
+from xling_utils.corpora.checks import check, summary
+from xling_utils.specs import LANGUAGES
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
+
+pytestmark = pytest.mark.skipif(
+    not (DATA / "text").is_dir(), reason=f"no real data at {DATA}; set XLING_TEST_DATA"
+)
+
+
+def test_every_language_has_text_and_a_dictionary():
+    assert directory.languages(DATA) == LANGUAGES
+    for language in LANGUAGES[1:]:
+        train, test = (directory.dictionary(DATA, language, part) for part in ("train", "test"))
+        assert len(train) > 2000 and len(test) > 500
+        assert not {source for source, _ in train} & {source for source, _ in test}
+
+
+@pytest.mark.parametrize("language", ["th", "zh", "hi", "ur", "sw"])
+def test_samples_hold_no_test_sentence_and_nothing_held_out(language):
+    train = directory.sample(DATA, language, 3000, seed=0)
+    held = directory.sample(DATA, language, 300, seed=0, held_out=True)
+    assert len(train) == 3000
+    assert not directory.protected_sentences(DATA, language) & {*train["text"], *held["text"]}
+    documents = (set(rows["text"][:]) for rows in (train, held))
+    assert len(set.intersection(*documents)) < 0.1 * len(held)  # short lines repeat across documents
+
+
+@pytest.mark.parametrize("language", ["th", "zh", "ar", "vi", "tr"])
+def test_dictionary_words_stand_in_the_text_as_their_units(language):
+    text = f" {' '.join(directory.sample(DATA, language, 20000, seed=0)['text'])} "
+    words = [target for _, target in directory.dictionary(DATA, language, "test")]
+    assert sum(f" {word} " in text for word in words) > 0.3 * len(words)
+
+
+def test_the_fingerprint_is_quick_and_stable():
+    assert directory.fingerprint(DATA, LANGUAGES) == directory.fingerprint(DATA, reversed(LANGUAGES))
+
+
+def test_the_directory_is_whole():
+    findings = check(DATA)
+    assert [finding.message for finding in findings if finding.level == "broken"] == []
+    rows = summary(findings)
+    assert [row["language"] for row in rows] == list(LANGUAGES)
+    assert all(row["sentences"] > 40_000 for row in rows)

@@ -1,0 +1,260 @@
+"""The command line: what it answers, with which exit code, and how soon."""
+
+import json
+import lzma
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
+from xling_utils.store import RunStore
+
+XLING = Path(sys.executable).with_name("xling")
+
+FIRST = """
+# %% [markdown]
+# # A chapter
+
+# %% tags=["parameters"]
+scale = "controlled"
+languages = ["en", "fr"]
+seeds = 3
+live = "headline"
+data = None
+engine = "local"
+rate = 0.1
+
+# %%
+import sys
+from tqdm import tqdm
+for _ in tqdm(range(1000), desc="counting", mininterval=0):
+    pass
+print(sys.executable, scale, languages, seeds, rate)
+"""
+
+SECOND = """
+# %% tags=["parameters"]
+scale = "controlled"
+seeds: int = 3
+
+# %%
+import os, time
+from pathlib import Path
+from xling_utils.errors import UserError
+if seeds == 1:
+    raise UserError("data/en.txt:3: not UTF-8")
+if seeds == 2:
+    raise ValueError("odd")
+if seeds == 4:
+    os.kill(os.getpid(), 9)
+if seeds == 5:
+    Path("kernel").write_text(str(os.getpid()))
+    time.sleep(100)
+"""
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """A book of two chapters; the second fails in several ways, by its number of seeds."""
+    (tmp_path / "_toc.yml").write_text("")
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks/01_first.py").write_text(FIRST)
+    (tmp_path / "notebooks/02_second.py").write_text(SECOND)
+    return tmp_path
+
+
+def xling(book: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("XLING_")}
+    command = [str(XLING), *arguments]
+    return subprocess.run(command, cwd=book, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "",
+        "run",
+        "book",
+        "plan",
+        "bench",
+        "runs",
+        *(f"runs {c}" for c in ("list", "show", "verify", "prune")),
+        "data",
+        "data check",
+    ],
+)
+def test_every_command_has_help(book: Path, arguments: str) -> None:
+    done = xling(book, *arguments.split(), "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage: xling" in done.stdout
+
+
+def test_help_comes_at_once(book: Path) -> None:
+    xling(book, "--help")
+    begun = time.monotonic()
+    xling(book, "--help")
+    assert time.monotonic() - begun < 0.7
+
+
+MISTAKES = [
+    (["run", "04_nothing"], "unknown chapter '04_nothing' in .*; known: 01_first, 02_second"),
+    (["run", "--scale", "huge"], "01_first: unknown scale 'huge'; known: smoke, controlled, natural, paper"),
+    (["run", "-p", "scale", "huge"], "01_first: unknown scale 'huge'; known: smoke,"),
+    (["run", "--engine", "spark"], "01_first: unknown engine 'spark'; known: local, dask"),
+    (["run", "-p", "live", "some"], "01_first: unknown live 'some'; known: headline, all, none"),
+    (["run", "-p", "languages", "[en, xx]"], "01_first: unknown language 'xx'; known: en, fr, es"),
+    (["run", "-p", "languages", "en"], "parameter languages takes a list as in '.a, b.', not 'en'"),
+    (["run", "-p", "langages", "[en]"], "01_first: unknown parameter 'langages'; known: data, engine"),
+    (["run", "-p", "rate", "1"], "02_second: unknown parameter 'rate'; known: scale, seeds"),
+    (["run", "-p", "seeds", "many"], "01_first: parameter seeds takes a whole number, not 'many'"),
+    (["run", "-p", "seeds"], "-p takes a NAME and a VALUE"),
+    (["run", "--seeds", "2", "-p", "seeds", "3"], "seeds is given twice"),
+    (["run", "--seeds", "0"], "Invalid value for '--seeds'"),
+    (["run", "01_first", "--data", "nowhere"], "01_first: data: .*nowhere is not a folder"),
+    (["run", "--speed", "2"], "No such option: --speed"),
+    (["walk"], "No such command 'walk'"),
+    (["runs"], "Missing command"),
+    (["runs", "show", "abc"], "no run 'abc' in .*; `xling runs list`"),
+    (["runs", "prune", "--keep", "abc"], "no run 'abc' in .*, so nothing is removed"),
+    (["bench", "fast"], "unknown benchmark 'fast'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[" ".join(m[0]) for m in MISTAKES])
+def test_a_mistake_is_one_line_and_exit_code_2(book: Path, arguments: list[str], message: str) -> None:
+    done = xling(book, *arguments)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("xling")
+    assert re.search(message, done.stderr)
+    assert not (book / "_build").exists(), "everything is checked before anything runs"
+
+
+def test_outside_of_a_book(tmp_path: Path) -> None:
+    done = xling(tmp_path, "run")
+    assert done.returncode == 2
+    assert "is not in a book" in done.stderr
+
+
+def test_chapters_are_executed_once_and_again_when_something_changes(book: Path) -> None:
+    options = ("run", "01_first", "-p", "languages", "[en, ur]", "--seeds", "2", "-p", "rate", "1")
+    done = xling(book, *options)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "01_first: executing")
+    progress = done.stderr.splitlines()
+    assert progress[-1].startswith("counting: 100%")
+    assert len(progress) <= 2, "a redrawn bar is not a line a time"
+    notebook = json.loads((book / "_build/executed/01_first.ipynb").read_text())
+    injected = [c for c in notebook["cells"] if "injected-parameters" in c["metadata"]["tags"]]
+    assert ["remove-cell" in cell["metadata"]["tags"] for cell in injected] == [True]
+    outputs = {o["name"]: "".join(o["text"]) for o in notebook["cells"][-1]["outputs"]}
+    assert outputs["stdout"] == f"{sys.executable} controlled ['en', 'ur'] 2 1.0\n"
+    assert outputs["stderr"].count("\n") == 1
+    assert str(book) not in json.dumps(notebook), "nothing of this machine"
+
+    assert xling(book, *options).stdout == "01_first: up to date\n"
+    assert "executing" in xling(book, *options, "--scale", "smoke").stdout
+    assert "executing" in xling(book, *options).stdout
+    (book / "book/records").mkdir(parents=True)
+    (book / "book/records/01.csv").write_text("a\n")
+    assert "executing" in xling(book, *options).stdout
+    assert xling(book, *options, "-p", "engine", "dask").stdout == "01_first: up to date\n"
+    (book / "notebooks/01_first.py").write_text(FIRST + "\n# more\n")
+    assert "executing" in xling(book, *options).stdout
+
+
+@pytest.mark.parametrize(
+    ("seeds", "code", "message"),
+    [
+        (1, 2, "02_second: data/en.txt:3: not UTF-8 [log: "),
+        (2, 1, "02_second: ValueError: odd [log: "),
+        (4, 1, "02_second: DeadKernelError: Kernel died [log: "),
+    ],
+)
+def test_a_failed_chapter_is_named_and_the_others_finish(
+    book: Path, seeds: int, code: int, message: str
+) -> None:
+    (book / "notebooks/03_third.py").write_text('# %% tags=["parameters"]\nseeds = 1\n')
+    (book / "notebooks/01_first.py").unlink()
+    done = xling(book, "run", "--seeds", str(seeds))
+    assert done.returncode == code
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"xling: {message}")
+    assert "Traceback" not in done.stderr
+    assert "Error" in (book / "_build/logs/02_second.log").read_text()
+    assert (book / "_build/executed/03_third.ipynb").exists()
+    assert not (book / "_build/executed/02_second.ipynb").exists()
+
+
+def test_an_interrupt_ends_the_kernel_too(book: Path) -> None:
+    child = subprocess.Popen(
+        [XLING, "run", "02_second", "--seeds", "5"], cwd=book, stderr=subprocess.PIPE, text=True
+    )
+    kernel = book / "notebooks/kernel"
+    end = time.monotonic() + 30
+    while not (kernel.exists() and kernel.read_text()):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=20)
+    assert child.returncode == 130
+    assert errors == "xling: interrupted; what was finished is kept, the same command continues\n"
+    assert not Path(f"/proc/{kernel.read_text()}").exists()
+
+
+def test_the_store_from_the_command_line(book: Path) -> None:
+    assert xling(book, "runs", "list").stdout == f"no runs in {book / 'runs'}\n"
+    corpus = CorpusSpec("controlled", ("en", "fr"), 100)
+    spec = RunSpec(corpus, TokenizerSpec(), EncoderSpec(), TrainingSpec(10), seed=7)
+    store = RunStore(book / "runs")
+    for key in ("aa", "bb"):
+        with store.writing(key, spec) as draft:
+            (draft.path / "model.safetensors").write_bytes(b"weights")
+            draft.provenance["seconds"] = 1.5
+    rows = json.loads(xling(book, "runs", "list", "--json").stdout)
+    assert [(row["key"], row["kind"], row["languages"], row["seed"]) for row in rows] == [
+        ("aa", "bert", "en-fr", 7),
+        ("bb", "bert", "en-fr", 7),
+    ]
+    assert xling(book, "runs", "list").stdout.count("\n") == 3
+    shown = json.loads(xling(book, "runs", "show", "aa").stdout)
+    assert shown["spec"]["training"]["steps"] == 10
+    assert xling(book, "runs", "verify").returncode == 0
+    (store.root / "bb/model.safetensors").write_bytes(b"WEIGHTS")
+    damaged = xling(book, "runs", "verify")
+    assert damaged.returncode == 1
+    assert "bb: model.safetensors has the wrong sha256" in damaged.stdout
+    assert xling(book, "runs", "prune", "--keep", "aa").stdout == "bb\n"
+    assert store.keys() == ["aa"]
+
+
+def test_benchmarks_run_in_turn(book: Path) -> None:
+    (book / "benchmarks").mkdir()
+    (book / "benchmarks/one.py").write_text("print('fast')")
+    (book / "benchmarks/two.py").write_text("raise SystemExit(3)")
+    (book / "benchmarks/_shared.py").write_text("raise SystemExit(3)")
+    assert xling(book, "bench", "--list").stdout == "one\ntwo\n"
+    assert xling(book, "bench", "one").stdout == "## one\nfast\n"
+    done = xling(book, "bench")
+    assert (done.returncode, done.stderr) == (1, "xling: failed: two\n")
+
+
+def test_a_data_directory_is_checked(book: Path) -> None:
+    text = book / "data/text/en"
+    text.mkdir(parents=True)
+    with lzma.open(text / "news.txt.xz", "wb") as file:
+        file.write(b"One sentence .\nAnother one .\n")
+    done = xling(book, "data", "check", "data")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("data: nothing is broken\n")
+    (text / "more.txt.xz").write_bytes((text / "news.txt.xz").read_bytes()[:-20])
+    done = xling(book, "data", "check", "data")
+    assert done.returncode == 2
+    assert "more.txt.xz" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert xling(book, "data", "check", "nowhere").returncode == 2

@@ -1,0 +1,275 @@
+"""Real text: documents, samples, dictionaries, and every bad input a data directory can hold."""
+
+import lzma
+import tracemalloc
+
+import pytest
+
+from xling_utils.corpora import directory
+from xling_utils.corpora.checks import check, summary
+from xling_utils.errors import UserError
+
+
+@pytest.fixture
+def data(tmp_path):
+    """200 documents of three lines in English (plain) and Swahili (xz), and a list without documents."""
+    for language, word in (("en", "house"), ("sw", "nyumba")):
+        documents = (
+            "".join(f"{word} {number} is number {line}.\n" for line in range(3)) for number in range(200)
+        )
+        write(tmp_path / "text" / language / "book.txt", "\n".join(documents), packed=language == "sw")
+    write(tmp_path / "text" / "en" / "list.txt", "".join(f"Line {n}\n" for n in range(1005)))
+    return tmp_path
+
+
+def write(path, text, packed=False):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = text if isinstance(text, bytes) else text.encode()
+    if packed:
+        path.with_name(path.name + ".xz").write_bytes(lzma.compress(content))
+    else:
+        path.write_bytes(content)
+    return path
+
+
+def failure(call, *arguments, **options):
+    with pytest.raises(UserError) as caught:
+        result = call(*arguments, **options)
+        if hasattr(result, "__next__"):
+            list(result)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_lines_are_numbered_and_byte_order_mark_and_line_ends_go(tmp_path):
+    path = write(tmp_path / "a.txt", b"\xef\xbb\xbfone\r\n\ntwo")
+    assert list(directory.read_lines(path)) == [(1, "one"), (2, ""), (3, "two")]
+
+
+def test_plain_and_packed_read_alike(tmp_path):
+    plain = write(tmp_path / "a.txt", "one\n二\n")
+    write(tmp_path / "b.txt", "one\n二\n", packed=True)
+    assert list(directory.read_lines(plain)) == list(directory.read_lines(tmp_path / "b.txt.xz"))
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "parts"),
+    [
+        (b"good\n\xff\xfe bad\n", "a.txt", ["a.txt, line 2", "not UTF-8"]),
+        (lzma.compress(b"good\n\xe9\n"), "a.txt.xz", ["a.txt.xz, line 2", "not UTF-8"]),
+        (lzma.compress(b"line\n" * 9000)[:-40], "a.txt.xz", ["a.txt.xz, after line", "cut short"]),
+        (b"", "a.txt.xz", ["a.txt.xz", "cut short"]),
+        (b"no xz at all", "a.txt.xz", ["a.txt.xz", "damaged xz"]),
+        (b"", "a.txt", ["a.txt", "empty"]),
+        (b"\n \n", "a.txt", ["a.txt", "empty"]),
+        (b"good\nb\0a\0d\0\n", "a.txt", ["a.txt, line 2", "NUL"]),
+        (b"good\n" + b"x" * 1_500_000, "a.txt", ["a.txt, line 2", "over a megabyte"]),
+    ],
+)
+def test_a_damaged_file_is_named_with_its_line(tmp_path, content, name, parts):
+    message = failure(directory.read_lines, write(tmp_path / name, content))
+    assert all(part in message for part in parts), message
+
+
+def test_a_corrupt_byte_inside_xz_is_found(tmp_path):
+    content = bytearray(lzma.compress("".join(f"line {n}\n" for n in range(5000)).encode()))
+    content[len(content) // 2] ^= 0xFF
+    path = write(tmp_path / "a.txt.xz", bytes(content))
+    assert "a.txt.xz, after line" in failure(directory.read_lines, path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    assert "nowhere.txt: No such file" in failure(directory.read_lines, tmp_path / "nowhere.txt")
+
+
+def test_an_endless_line_is_never_held(tmp_path):
+    path = write(tmp_path / "a.txt", b"x" * 100_000_000, packed=True).with_name("a.txt.xz")
+    tracemalloc.start()
+    assert "over a megabyte" in failure(directory.read_lines, path)
+    assert tracemalloc.get_traced_memory()[1] < 32_000_000
+    tracemalloc.stop()
+
+
+def test_missing_and_empty_languages(data):
+    (data / "text" / "tr").mkdir()
+    write(data / "text" / "ur" / "a.txt", "")
+    assert "text/fr" in failure(directory.sample, data, "fr", 1, 0)
+    assert "en, sw" in failure(directory.sentences, data, "tr")
+    assert "ur/a.txt: the file is empty" in failure(directory.sample, data, "ur", 1, 0)
+    assert directory.languages(data) == ("en", "sw", "ur")
+
+
+def test_a_file_beside_its_packed_copy_is_a_mistake(data):
+    write(data / "text" / "en" / "book.txt", "again\n", packed=True)
+    assert "remove one of the two" in failure(directory.sentences, data, "en")
+
+
+def test_documents_end_at_blank_lines_and_lists_come_in_chunks(data):
+    book, loose = data / "text" / "en" / "book.txt", data / "text" / "en" / "list.txt"
+    assert [len(document) for document in directory.documents(book)] == [3] * 200
+    assert [len(document) for document in directory.documents(loose)] == [20] * 50 + [5]
+
+
+def test_training_and_held_out_share_no_document_and_lose_none(data):
+    train = set(directory.sentences(data, "en"))
+    held = set(directory.sentences(data, "en", held_out=True))
+    train_text, held_text = {text for _, text in train}, {text for _, text in held}
+    assert not train_text & held_text
+    assert len(train_text | held_text) == 600 + 1005
+    assert 0.03 < len(held) / 1605 < 0.2
+    assert {document for document, _ in train} == set(range(len({document for document, _ in train})))
+
+
+def test_a_sample_is_determined_by_its_seed_and_begins_the_larger_one(data):
+    rows = directory.sample(data, "en", 300, 7).to_dict()
+    assert rows == directory.sample(data, "en", 300, 7).to_dict()
+    assert rows["text"] == directory.sample(data, "en", 900, 7)["text"][:300]
+    assert rows["text"] != directory.sample(data, "en", 300, 8)["text"][:]
+    assert len(rows["text"]) == 300
+    assert rows["document"] == sorted(rows["document"])
+
+
+def test_a_sample_is_drawn_in_whole_documents_from_its_own_side(data):
+    held = {text for _, text in directory.sentences(data, "sw", held_out=True)}
+    rows = directory.sample(data, "sw", 60, 0)
+    assert not held & set(rows["text"])
+    assert all(rows["document"][:].count(number) == 3 for number in set(rows["document"]))
+    assert set(directory.sample(data, "sw", 9, 0, held_out=True)["text"]) <= held
+
+
+def test_a_sample_does_not_depend_on_packing_or_file_names(data, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    write(other / "text" / "en" / "z.txt", (data / "text" / "en" / "book.txt").read_bytes(), packed=True)
+    write(other / "text" / "en" / "a.txt", (data / "text" / "en" / "list.txt").read_bytes(), packed=True)
+    one, two = directory.sample(data, "en", 200, 3), directory.sample(other, "en", 200, 3)
+    assert one.to_dict() == two.to_dict()
+
+
+def test_too_few_sentences_says_how_many_there_are(data):
+    there = len(list(directory.sentences(data, "sw")))
+    message = failure(directory.sample, data, "sw", 601, 0)
+    assert f"{there} sentences" in message and "601 asked for" in message
+    assert len(directory.sample(data, "sw", there, 0)) == there
+
+
+def test_case_can_stay_in_samples(data):
+    assert any(text.startswith("Line") for _, text in directory.sentences(data, "en", lowercase=False))
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_no_test_sentence_is_read_as_text(data, lowercase):
+    write(data / "text" / "sw" / "news.txt", "Nyumba ni kubwa.\nJua linawaka!\nHabari njema\nSiku ya leo\n")
+    write(data / "tatoeba" / "sw-en.sw", "nyumba  ni kubwa.\n")
+    write(data / "parallel" / "articles" / "sw.txt", "Jua linawaka!\n", packed=True)
+    write(data / "parallel" / "msdocs" / "sw.txt", "Habari njema\n")
+    write(data / "bucc2018" / "sw-en.dev.sw", "sw-01\tSiku ya leo\n")
+    read = {
+        s.lower() for h in (0, 1) for _, s in directory.sentences(data, "sw", lowercase=lowercase, held_out=h)
+    }
+    assert "habari njema" in read
+    assert not {"nyumba ni kubwa .", "jua linawaka !", "siku ya leo"} & read
+
+
+def test_the_fingerprint_follows_content(data):
+    one = directory.fingerprint(data, ["en", "sw"])
+    assert one == directory.fingerprint(data, ["sw", "en", "en"]) != directory.fingerprint(data, ["en"])
+    write(data / "dictionaries" / "muse" / "en-sw.test.txt", "house nyumba\n")
+    assert directory.fingerprint(data, ["en", "sw"]) == one
+    write(data / "tatoeba" / "sw-en.sw", "Habari.\n")
+    two = directory.fingerprint(data, ["en", "sw"])
+    write(data / "text" / "en" / "list.txt", "another line\n")
+    assert len({one, two, directory.fingerprint(data, ["en", "sw"])}) == 3
+    assert "text/fr" in failure(directory.fingerprint, data, ["fr"])
+
+
+def test_muse_is_read_in_its_parts_and_normalised(tmp_path):
+    write(tmp_path / "dictionaries/muse/en-th.train.txt", "water น้ำ\nhouse\tบ้าน\nhouse บ้าน\n\n", packed=True)
+    write(tmp_path / "dictionaries/muse/en-th.test.txt", "Games games\nend จบ\n")
+    assert directory.dictionary(tmp_path, "th", "train") == [("water", "น้ำ"), ("house", "บ้า น")]
+    test = directory.dictionary(tmp_path, "th", "test")
+    assert test == [("games", "games"), ("end", "จ บ")]
+    assert directory.distinct(test) == [("end", "จ บ")]
+    assert len(directory.dictionary(tmp_path, "th")) == 4
+    assert directory.dictionary(tmp_path, "th", "test", lowercase=False)[0] == ("Games", "games")
+
+
+def test_wiktionary_stands_in_divided_by_the_english_word(tmp_path):
+    lines = "".join(f"word{n}\tneno{n}\nword{n}\tjina{n}\n" for n in range(200))
+    write(
+        tmp_path / "dictionaries/wiktionary/en-sw.tsv", lines + "botanical garden\tbustani\nfern\tmti mdogo\n"
+    )
+    train, test = (directory.dictionary(tmp_path, "sw", part) for part in ("train", "test"))
+    assert not {source for source, _ in train} & {source for source, _ in test}
+    assert len(train) + len(test) == 400 == len(directory.dictionary(tmp_path, "sw"))
+    assert 40 < len(test) < 130
+
+
+@pytest.mark.parametrize("line", ["alone", "alone\t", "one two three", "a\tb\tc"])
+def test_a_dictionary_line_without_two_columns_is_named(tmp_path, line):
+    write(tmp_path / "dictionaries/muse/en-fr.test.txt", f"house maison\n{line}\n", packed=True)
+    message = failure(directory.dictionary, tmp_path, "fr", "test")
+    assert "en-fr.test.txt.xz, line 2" in message
+
+
+def test_a_missing_dictionary_or_part_is_named(tmp_path):
+    assert "no dictionary for fr" in failure(directory.dictionary, tmp_path, "fr")
+    write(tmp_path / "dictionaries/muse/en-fr.train.txt", "house maison\n")
+    assert "en-fr.test.txt" in failure(directory.dictionary, tmp_path, "fr")
+    assert "train, test or all" in failure(directory.dictionary, tmp_path, "fr", "dev")
+
+
+def test_a_dictionary_that_shares_no_word_with_the_text(tmp_path):
+    pairs = [("house", "บ้า น"), ("end", "จ บ")]
+    origin = tmp_path / "en-th.test.txt"
+    assert directory.covered(pairs, {"house", "end"}, {"บ้า", "น"}, origin) == [("house", "บ้า น")]
+    assert "en-th.test.txt: no word pair" in failure(directory.covered, pairs, {"house"}, {"maison"}, origin)
+
+
+def test_the_vocabulary_must_be_there(tmp_path):
+    assert "vocab.txt" in failure(directory.mbert_vocabulary, tmp_path)
+    path = write(tmp_path / "vocab" / "bert-base-multilingual-cased.vocab.txt", "[PAD]\n")
+    assert directory.mbert_vocabulary(tmp_path) == path
+
+
+def test_check_counts_and_names_what_is_missing(data):
+    findings = check(data)
+    assert not [finding for finding in findings if finding.level == "broken"]
+    rows = {row["language"]: row for row in summary(findings)}
+    assert rows["en"]["sentences"] == 1605 and rows["en"]["files"] == 2
+    assert rows["sw"]["documents"] == 200
+    missing = {finding.what: finding.message for finding in findings if finding.level == "missing"}
+    assert "fr es" in missing["text"] and "ud" in missing and "vocab" in missing
+
+
+def test_check_finds_every_kind_of_damage(data):
+    tree = "1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    write(data / "ud/UD_English-Own/en_own-ud-test.conllu", tree * 3 + "1\tDogs\tdog\n\n")
+    write(data / "ud/UD_English-Own/en_own-ud-dev.conllu", tree.replace("1\tDogs", "x\tDogs"))
+    write(data / "text/en/bad.txt", b"fine\nfine\n\xff\n")
+    write(data / "dictionaries/muse/en-sw.test.txt", "house nyumba\nalone\n")
+    write(data / "nli/xnli/test.en.tsv", "A dog.\tAn animal.\tperhaps\n", packed=True)
+    write(data / "ner/panx/dev.en.tsv", "Ann\tB-PER\nsleeps\n")
+    write(data / "tatoeba/sw-en.sw", "nyumba 1 is number 1.\nMbili.\n")
+    write(data / "tatoeba/sw-en.en", "One.\n")
+    write(data / "bucc2018/zh-en.dev.gold", "zh-1\ten-1\n")
+    write(data / "vocab/bert-base-multilingual-cased.vocab.txt", "[PAD]\n[UNK]\n")
+    findings = check(data)
+    broken = {(finding.path.name, finding.line) for finding in findings if finding.level == "broken"}
+    assert broken >= {
+        ("en_own-ud-test.conllu", 10),
+        ("en_own-ud-dev.conllu", None),
+        ("bad.txt", 3),
+        ("en-sw.test.txt", 2),
+        ("test.en.tsv", 1),
+        ("dev.en.tsv", 2),
+        ("zh-en.dev.gold", 1),
+        ("bert-base-multilingual-cased.vocab.txt", None),
+    }
+    assert any("where its translations have" in f.message for f in findings if f.level == "broken")
+    notes = [finding.message for finding in findings if finding.level == "note"]
+    assert len(notes) == 1 and "sw: 1 lines are test sentences" in notes[0]
+
+
+def test_check_wants_a_directory_with_text(tmp_path):
+    assert "no such directory" in failure(check, tmp_path / "nowhere")
+    assert [f.what for f in check(tmp_path) if f.level == "broken"] == ["text"]

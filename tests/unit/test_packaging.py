@@ -1,0 +1,75 @@
+"""The files that install the project agree with each other, and vendored files are what they claim to be."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCK = [
+    line
+    for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
+VENDOR = ROOT / "xling_utils" / "static" / "vendor"
+VENDORED = re.findall(
+    r"^\| (\S+) \|.*\| ([0-9a-f]{64}) \|$", (VENDOR / "VENDOR.md").read_text("utf-8"), re.MULTILINE
+)
+
+
+def locked() -> dict[str, str]:
+    return {canonicalize_name(name): version for name, version in (line.split("==") for line in LOCK)}
+
+
+@pytest.mark.parametrize("line", PROJECT["dependencies"] + PROJECT["optional-dependencies"]["test"])
+def test_lock_satisfies_the_project(line: str) -> None:
+    requirement = Requirement(line)
+    version = locked().get(canonicalize_name(requirement.name))
+    assert version, f"{requirement.name} is not in requirements.lock: run `make lock`"
+    assert version in requirement.specifier, (
+        f"requirements.lock has {requirement.name} {version}, not {requirement}"
+    )
+
+
+def test_lock_is_plain_and_leaves_the_project_out() -> None:
+    assert len(locked()) == len(LOCK)
+    assert canonicalize_name(PROJECT["name"]) not in locked()
+    for name, version in locked().items():
+        assert Version(version).local is None, f"{name}: a local version exists on one machine only"
+
+
+def test_conda_environment_installs_from_the_lock() -> None:
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    conda = [item for item in environment["dependencies"] if isinstance(item, str)]
+    (pip,) = [item["pip"] for item in environment["dependencies"] if isinstance(item, dict)]
+    assert pip == ["-r requirements.lock", "-e ."]
+    (python,) = [item.removeprefix("python=") for item in conda if item.startswith("python=")]
+    assert Requirement(f"python{PROJECT['requires-python']}").specifier.contains(python)
+
+
+def test_citation_names_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == PROJECT["version"]
+    assert citation["license"] == PROJECT["license"]
+
+
+def test_vendored_files_are_those_named() -> None:
+    described = {name for name, _ in VENDORED}
+    scripts = {
+        path.relative_to(VENDOR).as_posix() for path in VENDOR.rglob("*") if path.suffix in (".js", ".woff2")
+    }
+    assert scripts == described
+
+
+@pytest.mark.parametrize(("name", "digest"), VENDORED)
+def test_vendored_file_is_unchanged(name: str, digest: str) -> None:
+    assert hashlib.sha256((VENDOR / name).read_bytes()).hexdigest() == digest

@@ -1,0 +1,64 @@
+"""Training state on disk: written aside, renamed in one step, verified on read; the last good one is used."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+STATE_FILE, META_FILE = "state.safetensors", "meta.json"
+KEPT = 2
+
+
+def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[str, Any]) -> None:
+    """Keeps ``tensors`` and JSON ``meta`` as the state after ``step`` updates; the two latest states stay."""
+    final, draft = folder / f"checkpoint-{step:08d}", folder / ".checkpoint"
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    save_file(tensors, draft / STATE_FILE)
+    digest = hashlib.sha256((draft / STATE_FILE).read_bytes()).hexdigest()
+    with open(draft / META_FILE, "w", encoding="utf-8") as file:
+        json.dump({**meta, "step": step, "sha256": digest}, file)
+        file.flush()
+        os.fsync(file.fileno())
+    shutil.rmtree(final, ignore_errors=True)
+    draft.rename(final)
+    for old in sorted(folder.glob("checkpoint-*"))[:-KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def latest(folder: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
+    """The newest state that reads back whole, or ``None``; a damaged one is warned of and removed."""
+    for path in sorted(folder.glob("checkpoint-*"), reverse=True):
+        try:
+            meta = json.loads((path / META_FILE).read_text(encoding="utf-8"))
+            if hashlib.sha256((path / STATE_FILE).read_bytes()).hexdigest() != meta["sha256"]:
+                raise ValueError("sha256 differs")
+            return load_file(path / STATE_FILE), meta
+        except (OSError, ValueError, KeyError) as error:
+            warnings.warn(f"{path.name} is damaged ({error}); going back to the one before", stacklevel=2)
+            shutil.rmtree(path, ignore_errors=True)
+    return None
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    """AdamW's moments and step counts, named by parameter number."""
+    state = optimizer.state_dict()["state"]
+    return {f"optimizer.{n}.{k}": v.detach().cpu() for n, row in state.items() for k, v in row.items()}
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
+    """Puts back what :func:`optimizer_tensors` took."""
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, value in tensors.items():
+        if name.startswith("optimizer."):
+            _, number, key = name.split(".")
+            state.setdefault(int(number), {})[key] = value
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

@@ -1,0 +1,155 @@
+"""Child processes that train runs: started, listened to, and never left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xling_utils.specs import RunSpec, to_dict
+from xling_utils.store import RunStore, enough_space, write_json
+
+WORKER = (sys.executable, "-m", "xling_utils.worker")
+SECONDS_TO_END = 5.0
+
+OnEvent = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run to train, and how: in ``processes`` processes of ``threads`` threads each."""
+
+    spec: RunSpec
+    key: str
+    store: RunStore
+    data: Path | None
+    threads: int
+    processes: int
+
+    @property
+    def name(self) -> str:
+        """The run in a few words."""
+        return f"{self.spec.kind}, {'-'.join(self.spec.corpus.languages)}, seed {self.spec.seed}"
+
+    @property
+    def log(self) -> Path:
+        """The file that takes what the training process prints."""
+        return self.store.root / ".logs" / f"{self.key}.log"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a task failed: one line, and whether it is a mistake of the caller."""
+
+    message: str
+    user: bool
+
+
+@dataclass
+class Children:
+    """The child processes alive now, so that all can be ended together."""
+
+    alive: set[subprocess.Popen[str]] = field(default_factory=set)
+    ended: bool = False
+    guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def start(self, command: Sequence[str], log: Path, environment: dict[str, str]) -> subprocess.Popen[str]:
+        """Starts a child whose standard error goes to ``log``. Raises :class:`RuntimeError` after
+        :meth:`end`."""
+        with self.guard, log.open("w", encoding="utf-8") as stderr:
+            if self.ended:
+                raise RuntimeError("ended before it began")
+            # A session of its own: an interrupt typed at the terminal reaches the parent only, which then
+            # ends its children in order. Standard input tells a child that its parent is alive.
+            child = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+                start_new_session=True,
+                env=environment,
+            )
+            self.alive.add(child)
+            return child
+
+    def end(self) -> None:
+        """Asks all children to end, and ends them by force after five seconds."""
+        with self.guard:
+            self.ended = True
+            children = list(self.alive)
+        for child in children:
+            _signal(child, signal.SIGTERM)
+        for child in children:
+            try:
+                child.wait(SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                _signal(child, signal.SIGKILL)
+
+
+def run_worker(
+    task: Task,
+    children: Children,
+    on_event: OnEvent,
+    command: Sequence[str] | None = None,
+    device: str | None = None,
+) -> Failure | None:
+    """Trains ``task`` in a child process, on the GPU ``device`` where one is named, and passes its events on.
+    Returns why it failed, or None. Raises :class:`UserError` if the store cannot be written."""
+    environment = dict(os.environ)
+    if device is not None:
+        environment["CUDA_VISIBLE_DEVICES"] = device
+    task.store.folder(task.log.parent.name)
+    request = _write_request(task)
+    failure = None
+    try:
+        child = children.start([*(command or WORKER), str(request)], task.log, environment)
+        assert child.stdout is not None and child.stdin is not None
+        try:
+            for line in child.stdout:
+                event = json.loads(line)
+                if event["event"] == "error":
+                    failure = Failure(event["message"], event["user"])
+                on_event(event)
+            code = child.wait()
+        finally:
+            child.stdin.close()
+            child.stdout.close()
+            children.alive.discard(child)
+    finally:
+        request.unlink(missing_ok=True)
+    if failure is None and code:
+        cause = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        failure = Failure(f"the training process ended {cause}", user=False)
+    return failure
+
+
+def _write_request(task: Task) -> Path:
+    folder = task.store.folder(".requests")
+    with enough_space(folder):
+        handle, name = tempfile.mkstemp(prefix=f"{task.key}-", suffix=".json", dir=folder)
+        os.close(handle)
+        request = {
+            "key": task.key,
+            "spec": to_dict(task.spec),
+            "store": str(task.store.root),
+            "data": str(task.data.absolute()) if task.data else None,
+            "threads": task.threads,
+            "processes": task.processes,
+        }
+        write_json(Path(name), request)
+    return Path(name)
+
+
+def _signal(child: subprocess.Popen[str], number: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, number)

@@ -1,0 +1,276 @@
+"""``xling data check``: is every piece of a data directory there, readable and of the right shape?
+
+Nothing is loaded whole. A directory with text alone is a valid one: what is absent is reported as missing and
+only damage is reported as broken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+
+from xling_utils.corpora.directory import (
+    documents,
+    existing,
+    languages,
+    mbert_vocabulary,
+    protected_files,
+    read_lines,
+    text_files,
+)
+from xling_utils.errors import UserError
+from xling_utils.specs import LANGUAGES
+
+OTHERS = LANGUAGES[1:]
+NLI_LABEL = "entailment|neutral|contradict(ion|ory)"
+ENTITY_TAG = "O|[BI]-[A-Z]+"
+POS_TAG = "[A-Z]+|_"
+MBERT_SIZE = 119_547
+TREES_PARSED = 100  # a file, by the conllu package; the columns of all lines are counted
+
+Count = Callable[[Path], int]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report. ``level`` is ``"ok"``, ``"missing"``, ``"note"`` or ``"broken"``; ``line`` is
+    the line of ``path`` that is broken; ``counts`` is what was counted (see :func:`summary`)."""
+
+    level: str
+    what: str
+    path: Path
+    line: int | None
+    message: str
+    counts: dict[str, int | float | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Files of one kind, one for each of ``languages``. ``count`` returns a file's lines or raises
+    :class:`UserError`; in an ``aligned`` piece all files have as many."""
+
+    path: str
+    count: Count
+    languages: tuple[str, ...] = LANGUAGES
+    aligned: bool = False
+
+
+def check(data: Path) -> list[Finding]:
+    """Everything found in ``data``, piece by piece. Raises :class:`UserError` when it is no directory."""
+    if not data.is_dir():
+        raise UserError(f"{data}: no such directory")
+    findings = [*_text(data), *_vocabulary(data)]
+    for piece in (*_pieces(), *_parallel_pieces(data)):
+        findings += _piece(data, piece)
+    return [*findings, *_bucc_gold(data), *_trees(data)]
+
+
+def summary(findings: list[Finding]) -> list[dict[str, int | float | str]]:
+    """One row a language with text: language, files, documents, sentences, megabytes, test_sentences."""
+    return [finding.counts for finding in findings if finding.what == "text" and finding.counts]
+
+
+def _pieces() -> Iterator[Piece]:
+    pairs = partial(_table, columns=2, separator=None)
+    nli = partial(_table, columns=3, separator="\t", last=NLI_LABEL)
+    entities = partial(_table, columns=2, separator="\t", last=ENTITY_TAG)
+    tags = partial(_table, columns=2, separator="\t", last=POS_TAG)
+    for part in ("train", "test"):
+        yield Piece(f"dictionaries/muse/en-{{}}.{part}.txt", pairs, OTHERS)
+    yield Piece("dictionaries/wiktionary/en-{}.tsv", partial(_table, columns=2, separator="\t"), OTHERS)
+    for part in ("dev", "test"):
+        yield Piece(f"nli/xnli/{part}.{{}}.tsv", nli, aligned=True)
+    yield Piece("nli/multinli15k/train.{}.tsv", nli, aligned=True)
+    for part in ("train", "dev"):
+        yield Piece(f"ner/panx/{part}.{{}}.tsv", entities)
+    for part in ("train", "dev", "test"):
+        yield Piece(f"ner/masakhaner1/{part}.{{}}.txt", partial(entities, separator=" "), ("sw",))
+        yield Piece(f"pos/xtreme_udpos/{part}.{{}}.tsv", tags)
+        yield Piece(f"pos/masakhapos/{part}.{{}}.txt", partial(tags, separator=" "), ("sw",))
+        topics = partial(_table, columns=3, separator="\t")
+        yield Piece(f"classification/sib200/{{}}/{part}.tsv", topics, aligned=True)
+    yield Piece("bucc2018/zh-en.dev.{}", partial(_table, columns=2, separator="\t"), ("zh", "en"))
+
+
+def _parallel_pieces(data: Path) -> Iterator[Piece]:
+    for language in OTHERS:
+        yield Piece(f"tatoeba/{language}-en.{{}}", _lines, (language, "en"), aligned=True)
+    for folder in sorted(path for path in data.glob("parallel/*") if path.is_dir()):
+        names = {path.name.removesuffix(".xz") for path in folder.iterdir()}
+        present = tuple(x for x in LANGUAGES if f"{x}.txt" in names)
+        yield Piece(f"parallel/{folder.name}/{{}}.txt", _lines, present, aligned=True)
+
+
+def _lines(path: Path) -> int:
+    number = 0
+    for number, _ in read_lines(path):  # noqa: B007
+        pass
+    return number
+
+
+def _table(path: Path, columns: int, separator: str | None, last: str = ".*") -> int:
+    """Counts lines; all but blank ones have ``columns`` columns, the last one like the pattern ``last``."""
+    number = 0
+    wanted = re.compile(last, re.DOTALL)
+    for number, line in read_lines(path):
+        values = line.split("\t" if separator is None and "\t" in line else separator)
+        if line.strip() and len(values) != columns:
+            raise UserError(f"{path}, line {number}: {len(values)} columns instead of {columns}")
+        if line.strip() and not wanted.fullmatch(values[-1]):
+            raise UserError(f"{path}, line {number}: unknown label {values[-1]!r}")
+    return number
+
+
+def _piece(data: Path, piece: Piece) -> Iterator[Finding]:
+    counts: dict[Path, int] = {}
+    absent = []
+    for language in piece.languages:
+        wanted = data / piece.path.format(language)
+        try:
+            path = existing(wanted)
+            if path:
+                counts[path] = piece.count(path)
+            else:
+                absent.append(language)
+        except UserError as error:
+            yield _broken(piece.path, wanted, error)
+    usual = Counter(counts.values()).most_common(1)[0][0] if counts else 0
+    for path, count in counts.items():
+        if piece.aligned and count != usual:
+            message = f"{path}: {count} lines where its translations have {usual}; fetch it again"
+            yield Finding("broken", piece.path, path, None, message)
+    if counts:
+        message = f"{len(counts)} files, {sum(counts.values()):,} lines"
+        yield Finding("ok", piece.path, data / piece.path, None, message)
+    if absent:
+        yield Finding("missing", piece.path, data / piece.path, None, f"no file for {' '.join(absent)}")
+
+
+def _broken(what: str, path: Path, error: UserError) -> Finding:
+    place = re.search(r" line (\d+): ", str(error))
+    return Finding("broken", what, path, int(place[1]) if place else None, str(error))
+
+
+def _text(data: Path) -> Iterator[Finding]:
+    present = languages(data)
+    if not present:
+        yield Finding("broken", "text", data / "text", None, f"{data / 'text'}: no language has text")
+    elif absent := [language for language in LANGUAGES if language not in present]:
+        yield Finding("missing", "text", data / "text", None, f"no text for {' '.join(absent)}")
+    for language in present:
+        yield from _text_of(data, language)
+
+
+def _text_of(data: Path, language: str) -> Iterator[Finding]:
+    folder = data / "text" / language
+    tests: set[str] = set()
+    files = found = sentences = size = 0
+    leaks: Counter[str] = Counter()
+    try:
+        paths = text_files(data, language)
+    except UserError as error:
+        yield _broken("text", folder, error)
+        return
+    for path in protected_files(data, language):
+        try:
+            tests.update(line.split("\t")[-1].strip().lower() for _, line in read_lines(path) if line.strip())
+        except UserError:
+            continue  # reported as a piece of its own
+    for path in paths:
+        try:
+            for document in documents(path):
+                found += 1
+                sentences += len(document)
+                size += sum(len(line.encode()) + 1 for line in document)
+                leaks[path.name] += sum(line.strip().lower() in tests for line in document)
+            files += 1
+        except UserError as error:
+            yield _broken("text", path, error)
+    megabytes = round(size / 1e6, 2)
+    message = f"{sentences:,} sentences in {found:,} documents, {megabytes} MB in {files} files"
+    counts: dict[str, int | float | str] = {"language": language, "files": files, "documents": found}
+    counts |= {"sentences": sentences, "megabytes": megabytes, "test_sentences": leaks.total()}
+    yield Finding("ok", "text", folder, None, f"{language}: {message}", counts)
+    if leaks.total():
+        where = ", ".join(f"{name} {count}" for name, count in leaks.most_common(3) if count)
+        message = f"{language}: {leaks.total()} lines are test sentences ({where}); reading leaves them out"
+        yield Finding("note", "leakage", folder, None, message)
+
+
+def _vocabulary(data: Path) -> Iterator[Finding]:
+    path = data / "vocab" / "bert-base-multilingual-cased.vocab.txt"
+    if not path.exists():
+        yield Finding("missing", "vocab", path, None, f"no {path.name}")
+        return
+    try:
+        pieces = Counter(line for _, line in read_lines(mbert_vocabulary(data)))
+    except UserError as error:
+        yield _broken("vocab", path, error)
+        return
+    absent = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} - set(pieces)
+    if absent or len(pieces) != MBERT_SIZE or pieces.total() != MBERT_SIZE:
+        message = f"{path}: {len(pieces):,} distinct of {pieces.total():,} pieces instead of {MBERT_SIZE:,}"
+        message += f"; without {' '.join(sorted(absent))}" if absent else ""
+        yield Finding("broken", "vocab", path, None, f"{message}; fetch it again")
+    else:
+        yield Finding("ok", "vocab", path, None, f"{MBERT_SIZE:,} pieces")
+
+
+def _bucc_gold(data: Path) -> Iterator[Finding]:
+    path = data / "bucc2018" / "zh-en.dev.gold"
+    if not path.exists():
+        yield Finding("missing", "bucc2018/gold", path, None, "no gold pairs")
+        return
+    try:
+        sides = [existing(data / "bucc2018" / f"zh-en.dev.{language}") for language in ("zh", "en")]
+        known = {line.split("\t")[0] for side in sides if side for _, line in read_lines(side)}
+        count = 0
+        for count, line in read_lines(path):
+            ids = line.split("\t")
+            if len(ids) != 2 or not known.issuperset(ids):
+                raise UserError(f"{path}, line {count}: not the numbers of two sentences")
+        yield Finding("ok", "bucc2018/gold", path, None, f"{count} pairs")
+    except UserError as error:
+        yield _broken("bucc2018/gold", path, error)
+
+
+def _trees(data: Path) -> Iterator[Finding]:
+    files = sorted(p for p in data.glob("ud/*/*") if p.name.removesuffix(".xz").endswith(".conllu"))
+    trees = 0
+    for path in files:
+        try:
+            trees += _conllu(path)
+        except UserError as error:
+            yield _broken("ud", path, error)
+    if files:
+        yield Finding("ok", "ud", data / "ud", None, f"{len(files)} files, {trees:,} trees")
+    else:
+        yield Finding("missing", "ud", data / "ud", None, "no treebank (ud/*/*.conllu)")
+
+
+def _conllu(path: Path) -> int:
+    import conllu
+
+    sample: list[str] = []
+    trees = 0
+    number, inside = 0, False
+    for number, line in read_lines(path):
+        if line and not line.startswith("#") and line.count("\t") != 9:
+            raise UserError(f"{path}, line {number}: {line.count(chr(9)) + 1} columns instead of 10")
+        trees += inside and not line
+        inside = bool(line)
+        if trees < TREES_PARSED:
+            sample.append(line)
+    try:
+        parsed = sum(1 for _ in islice(conllu.parse_incr(StringIO("\n".join(sample) + "\n\n")), TREES_PARSED))
+    except conllu.exceptions.ParseException as error:
+        raise UserError(f"{path}: not CoNLL-U ({error})") from None
+    if not parsed:
+        raise UserError(f"{path}: not CoNLL-U: no tree")
+    return trees + inside

@@ -1,0 +1,48 @@
+"""The controlled world: a small world, spoken in fifteen languages, with gold labels for everything.
+
+Original work of this project, generated, deterministic in a seed, of any size, and never the same text in two
+languages unless asked for: each language draws its own documents from the one world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from xling_utils.corpora.controlled.documents import documents
+from xling_utils.corpora.controlled.grammar import GRAMMARS, Node, Token, linearise
+from xling_utils.corpora.controlled.lexicon import words
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+
+def realise(tree: Node, language: str) -> list[Token]:
+    """One tree in one language: its tokens in order, with gold heads. Raises on an unknown language."""
+    return linearise(tree, GRAMMARS[language], words(language))
+
+
+def _rows(language: str, sentences: int, seed: int, stream: str) -> Iterator[dict[str, object]]:
+    trees = ((number, tree) for number, trees in enumerate(documents(seed, stream)) for tree in trees)
+    for number, tree in islice(trees, sentences):
+        yield {"text": " ".join(token.form for token in realise(tree, language)), "document": number}
+
+
+def text(language: str, sentences: int, seed: int, *, held_out: bool = False) -> Dataset:
+    """``sentences`` sentences of ``language`` as a dataset with columns ``text`` and ``document``.
+
+    Languages draw independently: no sentence of one is meant as the translation of another's. Held-out text
+    is a third draw. Raises :class:`UserError` on an unknown language.
+    """
+    from datasets import Dataset
+
+    words(language)
+    stream = f"{language}/held out" if held_out else language
+    return Dataset.from_list(list(_rows(language, sentences, seed, stream)))
+
+
+def parallel(languages: tuple[str, ...], sentences: int, seed: int) -> list[dict[str, list[Token]]]:
+    """``sentences`` sentences said in every one of ``languages``: a draw of its own, for tests only."""
+    trees = (tree for trees in documents(seed, "parallel") for tree in trees)
+    return [{lang: realise(tree, lang) for lang in languages} for tree in islice(trees, sentences)]

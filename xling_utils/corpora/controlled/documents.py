@@ -1,0 +1,33 @@
+"""Documents of the controlled world: several sentences on one topic, about the same few things."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from itertools import accumulate
+
+from xling_utils.corpora.controlled import sentences as _  # noqa: F401  (registers the constructions)
+from xling_utils.corpora.controlled.constructions import CONSTRUCTIONS
+from xling_utils.corpora.controlled.grammar import Node
+from xling_utils.corpora.controlled.world import Scene, world
+
+LENGTHS = (3, 4, 5, 6, 7, 8)
+"""Sentences in a document, equally likely."""
+
+
+@cache
+def _construction_weights(topic: int) -> list[float]:
+    liking = world().construction_liking[topic]
+    return list(accumulate(weight * liking[i] for i, (weight, _) in enumerate(CONSTRUCTIONS.values())))
+
+
+def documents(seed: int, stream: str) -> Iterator[list[Node]]:
+    """Endless documents, each a list of trees; a pure function of ``seed`` and the name of the ``stream``."""
+    rng = random.Random(f"{seed}/{stream}")
+    builders = [build for _, build in CONSTRUCTIONS.values()]
+    while True:
+        scene = Scene(rng, rng.choices(range(len(world().topics)), world().topic_weights)[0])
+        weights = _construction_weights(scene.topic)
+        count = rng.choice(LENGTHS)
+        yield [build(scene) for build in rng.choices(builders, cum_weights=weights, k=count)]

@@ -1,0 +1,299 @@
+"""Real text from a data directory: sentences, documents, dictionaries, and what must not be trained on.
+
+The layout (every file plain, or xz-compressed with ``.xz`` after its name, UTF-8, one item a line):
+
+    text/<language>/*.txt                    sentences; a blank line ends a document
+    dictionaries/muse/en-<language>.train.txt and .test.txt   "word translation"
+    dictionaries/wiktionary/en-<language>.tsv                 "word<TAB>translation"
+    vocab/bert-base-multilingual-cased.vocab.txt              (plain only)
+    tatoeba/*-en.<language>, bucc2018/*.<language>, parallel/<name>/<language>.txt   tests
+
+No test sentence reaches a model as text: a line that equals one of ``tatoeba``, ``bucc2018`` or ``parallel``
+is left out. The parallel folders ``bible_nt`` and ``msdocs`` are cut from the text, so they are no tests.
+"""
+
+from __future__ import annotations
+
+import heapq
+import lzma
+from collections.abc import Container, Iterable, Iterator
+from functools import cache
+from hashlib import blake2b, sha256
+from io import BufferedReader
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from xling_utils.corpora.text import normalise
+from xling_utils.errors import UserError
+from xling_utils.specs import LANGUAGES
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+Pair = tuple[str, str]
+
+LONGEST_LINE = 1_000_000  # bytes
+LONGEST_DOCUMENT = 600  # lines; what runs on longer is a list of sentences, not a document
+CHUNK = 20  # lines
+TEXT = (".txt", ".txt.xz")
+CUT_FROM_TEXT = ("bible_nt", "msdocs")
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields (number from 1, line without its line end), decompressing as it goes.
+
+    Raises :class:`UserError` naming the file and the line where it is missing, empty, cut short or damaged,
+    not UTF-8, or holds a NUL character or a line of more than a megabyte (never read whole).
+    """
+    number, text_seen = 0, False
+    try:
+        with _open(path) as stream:
+            while line := stream.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(line) > LONGEST_LINE:
+                    raise UserError(f"{path}, line {number}: over a megabyte; put one sentence on a line")
+                if b"\0" in line:
+                    raise UserError(f"{path}, line {number}: a NUL character; is it UTF-16, or no text?")
+                text_seen = text_seen or not line.isspace()
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}, line {number}: not UTF-8 ({error.reason}); convert the file") from None
+    except EOFError:
+        raise UserError(f"{path}, after line {number}: xz data cut short; fetch the file again") from None
+    except lzma.LZMAError as error:
+        raise UserError(f"{path}, after line {number}: damaged xz data ({error}); fetch it again") from None
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}") from None
+    if not text_seen:
+        raise UserError(f"{path}: the file is empty; fill it or remove it")
+
+
+def _open(path: Path) -> BinaryIO:
+    if path.suffix == ".xz":
+        return cast(BinaryIO, BufferedReader(lzma.open(path), 1 << 20))
+    return path.open("rb")
+
+
+def existing(path: Path) -> Path | None:
+    """``path``, or the same with ``.xz`` after its name, or ``None`` when there is neither.
+
+    Raises :class:`UserError` when there are both.
+    """
+    found = [p for p in (path, path.with_name(path.name + ".xz")) if p.is_file()]
+    if len(found) > 1:
+        raise UserError(f"{found[1]}: stands beside the same file uncompressed; remove one of the two")
+    return found[0] if found else None
+
+
+def languages(data: Path) -> tuple[str, ...]:
+    """The languages that have text in ``data``: the book's own in its order, then any others by name."""
+    present = {path.parent.name for path in data.glob("text/*/*") if path.name.endswith(TEXT)}
+    return (*(x for x in LANGUAGES if x in present), *sorted(present - set(LANGUAGES)))
+
+
+def text_files(data: Path, language: str) -> list[Path]:
+    """The files with text of ``language``, by name. Raises :class:`UserError` when there are none."""
+    folder = data / "text" / language
+    names = {path.name.removesuffix(".xz") for path in folder.glob("*") if path.name.endswith(TEXT)}
+    if not names:
+        known = ", ".join(languages(data)) or "none"
+        raise UserError(f"{folder}: no text (*.txt or *.txt.xz); languages with text in {data}: {known}")
+    return [path for name in sorted(names) if (path := existing(folder / name))]
+
+
+def protected_files(data: Path, language: str) -> list[Path]:
+    """The files whose lines in ``language`` are tests of sentence retrieval, so no text to train on."""
+    patterns = (f"tatoeba/*-en.{language}", f"bucc2018/*.{language}", f"parallel/*/{language}.txt")
+    found = [path for pattern in patterns for end in ("", ".xz") for path in data.glob(pattern + end)]
+    return sorted(path for path in found if path.parent.name not in CUT_FROM_TEXT)
+
+
+def protected_sentences(data: Path, language: str) -> set[str]:
+    """The normalised lower-case sentences of :func:`protected_files` (the second column of BUCC)."""
+    return {
+        normalise(line.split("\t")[-1])
+        for path in protected_files(data, language)
+        for _, line in read_lines(path)
+    } - {""}
+
+
+def sentences(
+    data: Path, language: str, *, lowercase: bool = True, held_out: bool = False
+) -> Iterator[tuple[int, str]]:
+    """Yields (document, normalised sentence) over all text of ``language``, in file order.
+
+    Documents are numbered from 0 over all files. A tenth of them, chosen by a hash of their content and so
+    the same on every machine, is held out: ``held_out`` says which side to read. Test sentences are left out.
+    """
+    tests = protected_sentences(data, language)
+    number = 0
+    for document in chain.from_iterable(map(documents, text_files(data, language))):
+        if _held_out(_digest(document)) == held_out:
+            kept = _kept(document, tests, lowercase)
+            yield from ((number, sentence) for sentence in kept)
+            number += bool(kept)
+
+
+def sample(
+    data: Path, language: str, sentences: int, seed: int, *, lowercase: bool = True, held_out: bool = False
+) -> Dataset:
+    """``sentences`` sentences of ``language`` in whole documents (the last one is cut), drawn by ``seed``.
+
+    Returns columns ``text`` (string, normalised) and ``document`` (int64, from 0 in the order drawn). The
+    order depends on the seed and on the documents' content alone, so a smaller sample is the beginning of a
+    larger one with the same seed. ``held_out`` draws from the tenth that training never sees (see
+    :func:`sentences`). Memory is bounded by the sample. Raises :class:`UserError` when there are fewer.
+    """
+    tests = protected_sentences(data, language)
+    drawn: list[tuple[int, list[str]]] = []  # a heap, the document drawn last on top
+    total = 0
+    for document in chain.from_iterable(map(documents, text_files(data, language))):
+        digest = _digest(document)
+        if _held_out(digest) != held_out:
+            continue
+        rank = int.from_bytes(blake2b(digest, key=str(seed).encode(), digest_size=8).digest())
+        if total >= sentences and drawn and rank > -drawn[0][0]:
+            continue
+        if kept := _kept(document, tests, lowercase):
+            heapq.heappush(drawn, (-rank, kept))
+            total += len(kept)
+        while drawn and total - len(drawn[0][1]) >= sentences:
+            total -= len(heapq.heappop(drawn)[1])
+    if total < sentences:
+        side = "held out" if held_out else "to train on"
+        raise UserError(
+            f"{data / 'text' / language}: {total} sentences {side}, {sentences} asked for; "
+            "ask for fewer or add text"
+        )
+    order = [document for _, document in sorted(drawn, key=lambda item: -item[0])]
+    rows = [(number, text) for number, document in enumerate(order) for text in document][:sentences]
+    from datasets import Dataset
+
+    return Dataset.from_dict({"text": [text for _, text in rows], "document": [number for number, _ in rows]})
+
+
+def documents(path: Path) -> Iterator[list[str]]:
+    """Raw documents of one text file: lists of lines that are not blank.
+
+    What runs on for longer than any real document, as shuffled sentences do, comes in chunks of 20 lines.
+    """
+    lines: list[str] = []
+    limit = LONGEST_DOCUMENT
+    for _, line in read_lines(path):
+        if line.strip():
+            lines.append(line)
+        if lines and (not line.strip() or len(lines) == limit):
+            limit = CHUNK if len(lines) == limit else limit
+            yield from _pieces(lines, limit)
+            lines = []
+        if not line.strip():
+            limit = LONGEST_DOCUMENT
+    yield from _pieces(lines, limit)
+
+
+def _pieces(lines: list[str], size: int) -> Iterator[list[str]]:
+    return (lines[start : start + size] for start in range(0, len(lines), size))
+
+
+def _digest(document: list[str]) -> bytes:
+    return blake2b("\n".join(document).encode(), digest_size=16).digest()
+
+
+def _held_out(digest: bytes) -> bool:
+    return int.from_bytes(digest) % 10 == 0
+
+
+def _kept(document: list[str], tests: Container[str], lowercase: bool) -> list[str]:
+    normalised = (normalise(line, lowercase=lowercase) for line in document)
+    return [s for s in normalised if s and (s if lowercase else normalise(s)) not in tests]
+
+
+def fingerprint(data: Path, languages: Iterable[str]) -> str:
+    """sha256 over names, sizes and contents of every file that decides what the text of ``languages`` is."""
+    files = [path for x in languages for path in (*text_files(data, x), *protected_files(data, x))]
+    whole = sha256()
+    for path in sorted(set(files)):
+        size, modified = path.stat().st_size, path.stat().st_mtime_ns
+        name = path.relative_to(data).as_posix()
+        whole.update(f"{name}\t{size}\t{_content(path.resolve(), size, modified)}\n".encode())
+    return whole.hexdigest()
+
+
+@cache
+def _content(path: Path, size: int, modified: int) -> str:
+    content = sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            content.update(block)
+    return content.hexdigest()
+
+
+def dictionary_files(data: Path, language: str, part: str = "all") -> list[Path]:
+    """The files :func:`dictionary` reads: MUSE where it has the language, else Wiktionary."""
+    if part not in ("train", "test", "all"):
+        raise UserError(f"dictionary part {part!r}: choose train, test or all")
+    folder = data / "dictionaries"
+    parts = ("train", "test") if part == "all" else (part,)
+    muse = [path for p in parts if (path := existing(folder / "muse" / f"en-{language}.{p}.txt"))]
+    if len(muse) == len(parts):
+        return muse
+    if not muse and (path := existing(folder / "wiktionary" / f"en-{language}.tsv")):
+        return [path]
+    wanted = f"muse/en-{language}.{parts[-1]}.txt or wiktionary/en-{language}.tsv"
+    raise UserError(f"{folder}: no dictionary for {language}; it needs {wanted}, plain or .xz")
+
+
+def dictionary(data: Path, language: str, part: str = "all", *, lowercase: bool = True) -> list[Pair]:
+    """(English word, translation) pairs in file order, normalised as the text is, each once.
+
+    ``part`` is ``"train"``, ``"test"`` or ``"all"``. MUSE comes divided; of Wiktionary a fifth, chosen by a
+    hash of the English word, is the test. In a file with tabs (Wiktionary) an entry of several words is left
+    out. Pairs of identical strings are kept, see :func:`distinct`. Raises :class:`UserError` naming file and
+    line where a line does not have two columns.
+    """
+    pairs = []
+    for path in dictionary_files(data, language, part):
+        divided = part == "all" or path.parent.name == "muse"
+        for number, line in read_lines(path):
+            columns = line.split("\t") if "\t" in line else line.split()
+            words = [len(column.split()) for column in columns]
+            if words and (len(words) != 2 or 0 in words):
+                raise UserError(f"{path}, line {number}: not two columns; write 'word translation'")
+            if words != [1, 1]:
+                continue
+            source, target = (normalise(column, lowercase=lowercase) for column in columns)
+            in_test = blake2b(source.lower().encode(), digest_size=8).digest()[0] % 5 == 0
+            if source and target and (divided or in_test == (part == "test")):
+                pairs.append((source, target))
+    return list(dict.fromkeys(pairs))
+
+
+def distinct(pairs: Iterable[Pair]) -> list[Pair]:
+    """The pairs without those whose two words are the same string: they need no alignment to be found."""
+    return [(source, target) for source, target in pairs if source != target]
+
+
+def covered(
+    pairs: Iterable[Pair], source_units: Container[str], target_units: Container[str], origin: Path
+) -> list[Pair]:
+    """The pairs whose units all stand in the text's ``source_units`` and ``target_units``.
+
+    Raises :class:`UserError` naming ``origin``, the dictionary's file, when no pair does.
+    """
+    kept = [
+        (source, target)
+        for source, target in pairs
+        if all(u in source_units for u in source.split()) and all(u in target_units for u in target.split())
+    ]
+    if not kept:
+        raise UserError(f"{origin}: no word pair of it occurs in the text; is it for another language?")
+    return kept
+
+
+def mbert_vocabulary(data: Path) -> Path:
+    """The vocabulary of ``bert-base-multilingual-cased``. Raises :class:`UserError` when it is missing."""
+    path = data / "vocab" / "bert-base-multilingual-cased.vocab.txt"
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; it is the vocab.txt of bert-base-multilingual-cased")
+    return path

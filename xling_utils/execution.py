@@ -1,0 +1,184 @@
+"""From specs to runs: what the store holds is read, the rest is trained in child processes.
+
+Training never happens in the calling process, so a notebook's kernel stays light, can be interrupted, and
+loses nothing: a child keeps checkpoints, and the next :func:`ensure` continues from them.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import shutil
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from xling_utils.children import Children, Failure, Task, run_worker
+from xling_utils.errors import UserError
+from xling_utils.progress import Progress
+from xling_utils.specs import CorpusSpec, RunSpec, StaticSpec, run_key
+from xling_utils.store import Run, RunStore
+
+ENGINES = ("local", "dask")
+
+
+class RunsFailed(RuntimeError):
+    """Some runs could not be trained; the others are stored. One line names them and their logs."""
+
+
+def ensure(
+    specs: Sequence[RunSpec],
+    *,
+    store: RunStore,
+    data: Path | None = None,
+    jobs: int | None = None,
+    processes: int = 1,
+    progress: bool = True,
+    engine: str = "local",
+    scheduler: str | None = None,
+    worker: Sequence[str] | None = None,
+) -> dict[RunSpec, Run]:
+    """Every run of ``specs``, from the store where it has them, else trained now and stored.
+
+    ``data`` is the data directory of specs that read real text. ``jobs`` runs are trained at a time (default:
+    one a usable core), each in a child process with its share of the cores, or in ``processes`` processes
+    that share one run's batches. Where there are several GPUs the jobs take them in turn. ``progress`` shows
+    one bar on standard error. ``worker`` is the command that trains a request (default: this package's own).
+
+    With ``engine="dask"`` each run is one task of the distributed scheduler at ``scheduler`` (``None``: a
+    cluster on this machine); ``store`` and ``data`` must be on a file system that all its workers share.
+
+    An interrupt ends the children and keeps their checkpoints. When runs fail the others are finished first;
+    then :class:`UserError` is raised if all failures are mistakes of the caller, else :class:`RunsFailed`.
+    """
+    if engine not in ENGINES:
+        raise UserError(f"unknown engine {engine!r}; known: {', '.join(ENGINES)}")
+    for name, value in (("jobs", jobs), ("processes", processes)):
+        if value is not None and value < 1:
+            raise UserError(f"{name} must be at least 1, not {value}")
+    fingerprints = {corpus: _fingerprint(corpus, data) for corpus in dict.fromkeys(s.corpus for s in specs)}
+    keys = {spec: run_key(spec, fingerprints[spec.corpus]) for spec in dict.fromkeys(specs)}
+    missing = [spec for spec, key in keys.items() if store.get(key) is None]
+    if missing:
+        jobs = min(jobs or usable_cores(), len(missing))
+        # A Dask worker of a cluster says with its own number of threads how many tasks share its machine.
+        threads = 1 if scheduler else max(1, usable_cores() // (jobs * processes))
+        longest_first = sorted(missing, key=_work, reverse=True)
+        tasks = [Task(spec, keys[spec], store, data, threads, processes) for spec in longest_first]
+        with Progress({t.key: _steps(t.spec) for t in tasks}, len(keys), shown=progress) as bar:
+            if engine == "dask":
+                from xling_utils.dask_engine import train_on_dask
+
+                failures = train_on_dask(tasks, scheduler, jobs, worker, bar)
+            else:
+                failures = _train_here(tasks, jobs, processes, worker, bar)
+        _raise_failures(tasks, failures)
+    return {spec: _stored(store, key) for spec, key in keys.items()}
+
+
+def key_of(spec: RunSpec, data: Path | None = None) -> str:
+    """The key under which the store holds ``spec`` trained on the text that it reads now."""
+    return run_key(spec, _fingerprint(spec.corpus, data))
+
+
+def usable_cores() -> int:
+    """The cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _train_here(
+    tasks: Sequence[Task], jobs: int, processes: int, worker: Sequence[str] | None, bar: Progress
+) -> dict[str, Failure]:
+    """Trains the tasks, ``jobs`` at a time, while this thread draws the bar and takes the interrupt."""
+    children, failures = Children(), {}
+    devices = _devices() if processes == 1 else []
+    free: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    for slot in range(jobs):
+        free.put(devices[slot % len(devices)] if len(devices) > 1 else None)
+    events: queue.SimpleQueue[tuple[Task, dict[str, Any] | Failure | None]] = queue.SimpleQueue()
+
+    def train(task: Task) -> None:
+        device = free.get()
+        try:
+            ended = run_worker(task, children, lambda event: events.put((task, event)), worker, device)
+        except Exception as error:
+            ended = Failure(str(error) or type(error).__name__, user=isinstance(error, UserError))
+        free.put(device)
+        events.put((task, ended))
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            for task in tasks:
+                pool.submit(train, task)
+            waiting = len(tasks)
+            while waiting:
+                task, event = events.get()
+                if isinstance(event, dict):
+                    bar.event(task.key, event)
+                    continue
+                waiting -= 1
+                bar.finished(task.key)
+                if event is not None:
+                    failures[task.key] = event
+        except BaseException:
+            children.end()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return failures
+
+
+def _raise_failures(tasks: Sequence[Task], failures: dict[str, Failure]) -> None:
+    """Raises one line that gives every message once, with the runs it befell and their logs."""
+    if not failures:
+        return
+    runs: dict[str, list[str]] = {}
+    for task in tasks:
+        if failure := failures.get(task.key):
+            runs.setdefault(failure.message, []).append(f"run {task.key} ({task.name}), log {task.log}")
+    parts = [f"{message} [{'; '.join(where)}]" for message, where in runs.items()]
+    line = f"{len(failures)} of {len(tasks)} runs failed, the others are stored: {' | '.join(parts)}"
+    raise (UserError if all(f.user for f in failures.values()) else RunsFailed)(line)
+
+
+def _stored(store: RunStore, key: str) -> Run:
+    run = store.get(key)
+    if run is None:
+        raise RunsFailed(f"run {key} was trained, but {store.root} does not hold it")
+    return run
+
+
+def _fingerprint(corpus: CorpusSpec, data: Path | None) -> str:
+    from xling_utils import corpora
+
+    return corpora.fingerprint(corpus, data)
+
+
+def _steps(spec: RunSpec) -> int:
+    if isinstance(spec.model, StaticSpec):
+        return spec.model.epochs
+    return spec.training.steps if spec.training else 0
+
+
+def _work(spec: RunSpec) -> float:
+    """A rough count of operations, to start the longest runs first."""
+    if isinstance(spec.model, StaticSpec):
+        pairs = 20.0 * spec.corpus.sentences * len(spec.corpus.languages) * spec.model.window
+        return pairs * spec.model.width * spec.model.epochs
+    if spec.training is None:
+        return 0.0
+    tokens = float(spec.training.steps) * spec.training.batch * spec.training.length
+    return tokens * spec.model.layers * spec.model.width * (spec.model.width + spec.model.intermediate)
+
+
+def _devices() -> list[str]:
+    """The GPUs that this process may use, by name; empty without any."""
+    if (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
+        return [name for name in visible.split(",") if name]
+    if shutil.which("nvidia-smi") is None:
+        return []
+    query = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]
+    return subprocess.run(query, capture_output=True, text=True, check=False).stdout.split()

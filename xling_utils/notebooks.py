@@ -1,0 +1,293 @@
+"""Executes chapters headlessly: ``notebooks/NAME.py`` -> papermill -> ``_build/executed/NAME.ipynb``.
+
+The ``.py`` files are the source. A notebook takes its place only when it ran to its end; of one that failed,
+``_build/failed`` keeps the notebook and ``_build/logs`` the traceback. A chapter is not executed again while
+nothing that it is made of has changed.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import re
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from xling_utils.errors import UserError
+from xling_utils.specs import LANGUAGES, SCALES
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+CHOICES = {"scale": SCALES, "engine": ("local", "dask"), "live": ("headline", "all", "none")}
+PLACEMENT = {"engine", "scheduler", "jobs"}
+"""Parameters that say where runs are trained; they do not change what a chapter shows."""
+
+SECONDS_BETWEEN_LINES = 30.0
+SECONDS_TO_START = 180
+
+
+@dataclass(frozen=True)
+class ChapterFailure:
+    """A chapter that did not run to its end: one line, its log, and whether it is a mistake of the caller."""
+
+    chapter: str
+    message: str
+    log: Path
+    user: bool
+
+
+def chapters(root: Path) -> list[str]:
+    """The names of the chapters in ``root/notebooks``, sorted: ``["01_data_size", ...]``."""
+    return sorted(path.stem for path in (root / "notebooks").glob("[0-9]*.py"))
+
+
+def execute(
+    root: Path,
+    names: Sequence[str],
+    given: Mapping[str, Any],
+    typed: Mapping[str, str],
+    say: Callable[[str], None],
+) -> list[ChapterFailure]:
+    """Executes the chapters ``names`` (all if empty) of the book at ``root``.
+
+    ``given`` are parameters with their values, ``typed`` parameters as text from a command line, read
+    according to the default in the chapter's ``parameters`` cell. All are checked in all chapters before
+    anything runs: an unknown chapter, parameter or value raises :class:`UserError`. ``say`` takes one line a
+    chapter. A failure does not stop the chapters after it; all failures are returned.
+    """
+    known = chapters(root)
+    for name in names:
+        if name not in known:
+            raise UserError(f"unknown chapter {name!r} in {root / 'notebooks'}; known: {', '.join(known)}")
+    plans = []
+    for name in dict.fromkeys(names or known):
+        notebook = _read(root, name)
+        plans.append((name, notebook, _checked(name, _defaults(name, notebook), given, typed)))
+    failures = []
+    for name, notebook, parameters in plans:
+        identity = _identity(root, name, parameters)
+        if _is_up_to_date(root, name, identity):
+            say(f"{name}: up to date")
+            continue
+        say(f"{name}: executing")
+        begun = time.monotonic()
+        failure = _execute(root, name, notebook, parameters, identity)
+        if failure:
+            failures.append(failure)
+        say(f"{name}: {'failed' if failure else 'done'} after {time.monotonic() - begun:.0f} s")
+    return failures
+
+
+def _read(root: Path, name: str) -> NotebookNode:
+    import jupytext
+
+    return jupytext.read(root / "notebooks" / f"{name}.py")
+
+
+def _defaults(name: str, notebook: NotebookNode) -> dict[str, Any]:
+    """The parameters that the tagged cell assigns, with their literal values."""
+    for cell in notebook.cells:
+        if "parameters" in cell.metadata.get("tags", ()):
+            break
+    else:
+        raise UserError(f"notebooks/{name}.py: no cell is tagged 'parameters'")
+    values = {}
+    for statement in ast.parse(cell.source).body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        if isinstance(statement, ast.AnnAssign) and statement.value:
+            targets = [statement.target]
+        for target in targets:
+            if isinstance(target, ast.Name):
+                try:
+                    values[target.id] = ast.literal_eval(statement.value)  # type: ignore[attr-defined]
+                except ValueError:
+                    raise UserError(
+                        f"notebooks/{name}.py: the default of parameter {target.id} is not a literal"
+                    ) from None
+    return values
+
+
+def _checked(
+    name: str, defaults: Mapping[str, Any], given: Mapping[str, Any], typed: Mapping[str, str]
+) -> dict[str, Any]:
+    for parameter in (*given, *typed):
+        if parameter not in defaults:
+            raise UserError(f"{name}: unknown parameter {parameter!r}; known: {', '.join(sorted(defaults))}")
+    values = dict(given)
+    for parameter, text in typed.items():
+        values[parameter] = _from_text(name, parameter, text, defaults[parameter])
+    for parameter, allowed in CHOICES.items():
+        if values.get(parameter, allowed[0]) not in allowed:
+            raise UserError(f"{name}: unknown {parameter} {values[parameter]!r}; known: {', '.join(allowed)}")
+    # Real text brings its own languages: its reader checks them against the data directory.
+    if values.get("scale", defaults.get("scale")) in ("smoke", "controlled"):
+        for language in values.get("languages") or ():
+            if language not in LANGUAGES:
+                raise UserError(f"{name}: unknown language {language!r}; known: {', '.join(LANGUAGES)}")
+    if values.get("data"):
+        values["data"] = str(Path(values["data"]).absolute())
+        if not Path(values["data"]).is_dir():
+            raise UserError(f"{name}: data: {values['data']} is not a folder")
+    return values
+
+
+def _from_text(name: str, parameter: str, text: str, default: Any) -> Any:
+    """``text`` as a value of the same kind as ``default``; a default of None takes any kind."""
+    import yaml
+
+    if isinstance(default, str):
+        return text
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        value = text
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    kinds = {bool: "true or false", int: "a whole number", float: "a number", list: "a list as in '[a, b]'"}
+    kind = list if isinstance(default, tuple) else type(default)
+    if default is not None and type(value) is not kind:
+        raise UserError(f"{name}: parameter {parameter} takes {kinds.get(kind, kind.__name__)}, not {text!r}")
+    return value
+
+
+def _is_up_to_date(root: Path, name: str, identity: str) -> bool:
+    """Whether the last execution ended well and was of the same things."""
+    executed, log = _places(root, name)
+    if log.exists() or not executed.exists():
+        return False
+    metadata = json.loads(executed.read_text(encoding="utf-8"))["metadata"]
+    return metadata.get("xling", {}).get("identity") == identity
+
+
+def _places(root: Path, name: str) -> tuple[Path, Path]:
+    return root / "_build/executed" / f"{name}.ipynb", root / "_build/logs" / f"{name}.log"
+
+
+def _execute(
+    root: Path, name: str, notebook: NotebookNode, parameters: dict[str, Any], identity: str
+) -> ChapterFailure | None:
+    import nbformat
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
+    executed, log = _places(root, name)
+    failed = root / "_build/failed" / f"{name}.ipynb"
+    aside = root / "_build/executing"
+    for folder in (executed.parent, log.parent, failed.parent, aside):
+        folder.mkdir(parents=True, exist_ok=True)
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    source, target = aside / f"{name}.source.ipynb", aside / f"{name}.ipynb"
+    nbformat.write(notebook, source)
+    begun = time.monotonic()
+    try:
+        result = papermill.execute_notebook(
+            source,
+            target,
+            parameters=parameters,
+            cwd=root / "notebooks",
+            progress_bar=False,
+            request_save_on_cell_execute=False,
+            stderr_file=_Relay(sys.stderr),
+            start_timeout=SECONDS_TO_START,
+            coalesce_streams=True,
+            kernel_manager_class=_kernel_manager(),
+        )
+    except PapermillExecutionError as error:
+        target.replace(failed)
+        text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
+        log.write_text(f"{error.source}\n\n{text}\n", encoding="utf-8")
+        user = error.ename == "UserError"
+        line = " ".join((error.evalue if user else f"{error.ename}: {error.evalue}").split())
+        return ChapterFailure(name, line, log, user)
+    except Exception as error:  # the kernel died, for one
+        log.write_text(traceback.format_exc(), encoding="utf-8")
+        return ChapterFailure(name, " ".join(f"{type(error).__name__}: {error}".split()), log, False)
+    for cell in result.cells:
+        if "injected-parameters" in cell.metadata.get("tags", ()):
+            cell.metadata.tags.append("remove-cell")
+    for path in ("input_path", "output_path"):  # of this machine
+        result.metadata.papermill.pop(path, None)
+    result.metadata["xling"] = {"identity": identity, "seconds": round(time.monotonic() - begun, 1)}
+    nbformat.write(result, target)
+    target.replace(executed)
+    source.unlink()
+    for stale in (log, failed):
+        stale.unlink(missing_ok=True)
+    return None
+
+
+def _kernel_manager() -> type:
+    """A kernel manager that starts the Python that runs this, whatever kernels the user has installed."""
+    from ipykernel.kernelspec import get_kernel_dict
+    from jupyter_client import AsyncKernelManager
+    from jupyter_client.kernelspec import KernelSpec
+
+    class ThisPython(AsyncKernelManager):
+        @property
+        def kernel_spec(self) -> KernelSpec:
+            spec = get_kernel_dict()
+            # Else every kernel warns that it listens on this machine, and reports its own end as an error.
+            return KernelSpec(**{**spec, "argv": [*spec["argv"], "--log-level=CRITICAL"]})
+
+    return ThisPython
+
+
+class _Relay:
+    """Passes on what a kernel writes to standard error. Where that is no terminal, of a bar that is redrawn
+    in place one line every half minute is shown, and its last."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._last = -SECONDS_BETWEEN_LINES
+        self._shown = self._pending = ""
+
+    def write(self, text: str) -> None:
+        if self._stream.isatty():
+            self._stream.write(text)
+            return
+        *complete, rest = (self._pending + text).split("\n")
+        for line in complete:
+            self._show(line.rpartition("\r")[2])
+        self._pending = rest.rpartition("\r")[2]
+        if self._pending and time.monotonic() - self._last >= SECONDS_BETWEEN_LINES:
+            self._last = time.monotonic()
+            self._show(self._pending)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def _show(self, line: str) -> None:
+        if line.strip() and line != self._shown:
+            self._shown = line
+            self._stream.write(line.strip() + "\n")
+
+
+def _identity(root: Path, name: str, parameters: Mapping[str, Any]) -> str:
+    """A hash of everything that a chapter is made of."""
+    shown = {key: value for key, value in parameters.items() if key not in PLACEMENT}
+    digest = hashlib.sha256(json.dumps(shown, sort_keys=True).encode())
+    for path in (root / "notebooks" / f"{name}.py", root / "requirements.lock", *_sources(root)):
+        if path.is_file():
+            digest.update(f"\n{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}".encode())
+    if parameters.get("data"):
+        for folder, _, files in sorted(os.walk(parameters["data"])):
+            for file in sorted(files):
+                state = os.stat(os.path.join(folder, file))
+                digest.update(f"\n{folder}/{file} {state.st_size} {state.st_mtime_ns}".encode())
+    return digest.hexdigest()
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    package = Path(__file__).parent
+    yield from sorted(p for p in package.rglob("*") if "__pycache__" not in p.parts)
+    yield from sorted((root / "book").glob("*.yml"))
+    for folder in ("records", "published"):
+        yield from sorted((root / "book" / folder).rglob("*"))

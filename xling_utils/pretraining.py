@@ -1,0 +1,195 @@
+"""Masked language modelling from scratch, on whatever device accelerate manages; resumable at any step."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from accelerate.utils import set_seed
+from safetensors.numpy import save_file as save_arrays
+from safetensors.torch import save_file
+
+from xling_utils import checkpoints, corpora, encoder, static_vectors, tokenization
+from xling_utils.batches import Batch, Batches
+from xling_utils.specs import RunSpec, StaticSpec, TrainingSpec
+
+ADAM_BETAS = (0.9, 0.98)
+CHECKPOINT_SECONDS = 15.0
+TRACE_ROWS = 50
+"""Rows of the loss trace, however long the run."""
+HELD_OUT_BATCHES = 8
+VECTORS_FILE, TOKENIZER_FILE, TRACE_FILE = "vectors.safetensors", "tokenizer.json", "trace.csv"
+SNAPSHOTS = "snapshots"
+
+Report = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class Trace:
+    """The loss curve: rows of ``step, loss, held_out_loss, tokens, seconds`` (losses in nats a masked token)."""
+
+    rows: list[list[float]] = field(default_factory=list)
+    total: float = 0.0
+    count: int = 0
+
+    def write(self, path: Path) -> None:
+        """As CSV."""
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["step", "loss", "held_out_loss", "tokens", "seconds"])
+            writer.writerows(self.rows)
+
+
+def learning_rate(training: TrainingSpec, step: int) -> float:
+    """One cycle: linear rise over the warm-up, linear fall to zero after it. ``step`` counts from 0."""
+    warm = max(1, round(training.warmup * training.steps))
+    return training.learning_rate * min((step + 1) / warm, (training.steps - step) / max(1, training.steps - warm))
+
+
+def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Report) -> dict[str, Any]:
+    """Trains one run and writes it to ``out``: weights, ``tokenizer.json`` and, for encoders, ``trace.csv``.
+
+    ``workdir`` keeps checkpoints: a call that finds some continues from them, on one CPU to the same weights bit
+    for bit. ``report`` receives ``{"done", "total", "tokens"}``. Under a distributed launch every rank calls
+    this and the first writes. Returns ``{"tokens", "seconds", "parameters", ...}`` for the provenance.
+    """
+    started = time.monotonic()
+    lowercase = spec.tokenizer.kind != "mbert"
+    texts = corpora.load(spec.corpus, data, lowercase=lowercase)
+    tokenizer = tokenization.build(spec.tokenizer, texts, data)
+    streams = {lang: tokenization.stream(tokenizer, text) for lang, text in texts.items()}
+    size = tokenizer.get_vocab_size()
+    counts = {lang: len(stream.ids) for lang, stream in streams.items()}
+    extras: dict[str, Any] = {"vocabulary": size, "corpus_tokens": counts}
+    if isinstance(spec.model, StaticSpec):
+        ids = np.concatenate([stream.ids for stream in streams.values()])
+        if spec.model.method == "word2vec":
+            vectors = static_vectors.train_word2vec(ids, size, spec.model, spec.seed, workdir, report)
+        else:
+            vectors = static_vectors.train_glove(ids, size, spec.model, spec.seed, report)
+        save_arrays({"vectors": vectors}, out / VECTORS_FILE)
+        extras |= {"tokens": int(sum(counts.values())) * spec.model.epochs, "parameters": int(vectors.size)}
+    else:
+        set_seed(spec.seed)
+        model = encoder.Encoder(spec.model, size)
+        extras["parameters"] = sum(p.numel() for p in model.parameters())
+        extras["tokens"] = 0
+        main = True
+        if spec.training:
+            texts = corpora.load(spec.corpus, data, lowercase=lowercase, held_out=True)
+            held_out = {lang: tokenization.stream(tokenizer, text) for lang, text in texts.items()}
+            extras |= _train_encoder(model, spec, spec.training, streams, held_out, workdir, report)
+            main = extras.pop("main")
+        if not main:
+            return extras
+        encoder.save(model, out)
+        if spec.training:
+            shutil.copy(workdir / TRACE_FILE, out / TRACE_FILE)
+            if spec.training.snapshots:
+                shutil.copytree(workdir / SNAPSHOTS, out / SNAPSHOTS)
+    tokenizer.save(str(out / TOKENIZER_FILE))
+    return extras | {"seconds": round(time.monotonic() - started, 2)}
+
+
+def _train_encoder(
+    model: encoder.Encoder,
+    spec: RunSpec,
+    training: TrainingSpec,
+    streams: dict[str, tokenization.TokenStream],
+    held_out: dict[str, tokenization.TokenStream],
+    workdir: Path,
+    report: Report,
+) -> dict[str, Any]:
+    accelerator = Accelerator(mixed_precision="bf16" if torch.cuda.is_available() else "no")
+    size = model.words.num_embeddings
+    batches = Batches(streams, training, size, spec.seed)
+    tests = [Batches(held_out, training, size, 0)(i) for i in range(HELD_OUT_BATCHES)]
+    optimizer = torch.optim.AdamW(
+        model.parameters(), training.learning_rate, ADAM_BETAS, weight_decay=training.weight_decay, fused=True
+    )
+    wrapped, optimizer = accelerator.prepare(model, optimizer)
+    trace, first, before = Trace(), 0, 0.0
+    if found := checkpoints.latest(workdir):
+        tensors, meta = found
+        model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
+        checkpoints.restore_optimizer(optimizer.optimizer, tensors)
+        trace = Trace(meta["rows"], meta["total"], meta["count"])
+        first, before = meta["step"], meta["seconds"]
+    marks = {round(training.steps * (i + 1) / training.snapshots) for i in range(training.snapshots)}
+    interval = max(1, training.steps // TRACE_ROWS)
+    tokens_a_step = training.batch * training.length
+    clock = saved = time.monotonic()
+
+    def seconds() -> float:
+        return before + time.monotonic() - clock
+
+    for step in range(first, training.steps):
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(training, step)
+        batch = batches(step).part(accelerator.process_index, accelerator.num_processes)
+        with accelerator.autocast():
+            loss = wrapped(*_tensors(batch, accelerator.device))
+        accelerator.backward(loss)
+        optimizer.step()
+        optimizer.zero_grad()
+        trace.total += float(accelerator.reduce(loss.detach(), "mean"))
+        trace.count += 1
+        done = step + 1
+        if done % interval == 0 or done == training.steps:
+            loss_there = _held_out_loss(model, tests, accelerator)
+            row = [done, trace.total / trace.count, loss_there, done * tokens_a_step, round(seconds(), 2)]
+            trace.rows.append(row)
+            trace.total, trace.count = 0.0, 0
+        if accelerator.is_main_process:
+            if done in marks:
+                _snapshot(model, workdir, done)
+            if time.monotonic() - saved > CHECKPOINT_SECONDS and done < training.steps:
+                _checkpoint(model, optimizer.optimizer, trace, workdir, done, seconds())
+                saved = time.monotonic()
+            report({"done": done, "total": training.steps, "tokens": done * tokens_a_step})
+    if accelerator.is_main_process:
+        trace.write(workdir / TRACE_FILE)
+    spent = seconds()
+    return {
+        "main": accelerator.is_main_process,
+        "tokens": training.steps * tokens_a_step,
+        "training_seconds": round(spent, 2),
+        "tokens_per_second": round(training.steps * tokens_a_step / max(spent, 1e-9)),
+        "device": str(accelerator.device),
+    }
+
+
+def _tensors(batch: Batch, device: torch.device) -> list[torch.Tensor]:
+    arrays = (batch.ids, batch.flat_positions(), batch.labels.ravel())
+    return [torch.from_numpy(array).to(device) for array in arrays]
+
+
+@torch.no_grad()
+def _held_out_loss(model: encoder.Encoder, tests: list[Batch], accelerator: Accelerator) -> float:
+    """Mean loss over fixed batches of held-out text, in nats; the same on every process."""
+    with accelerator.autocast():
+        losses = [float(model(*_tensors(batch, accelerator.device))) for batch in tests]
+    return sum(losses) / len(losses)
+
+
+def _snapshot(model: encoder.Encoder, workdir: Path, step: int) -> None:
+    folder = workdir / SNAPSHOTS
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(encoder.to_transformers(model), folder / f"{step:08d}.safetensors", metadata={"format": "pt"})
+
+
+def _checkpoint(
+    model: encoder.Encoder, optimizer: torch.optim.Optimizer, trace: Trace, workdir: Path, step: int, seconds: float
+) -> None:
+    tensors = {f"model.{name}": value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+    tensors |= checkpoints.optimizer_tensors(optimizer)
+    meta = {"rows": trace.rows, "total": trace.total, "count": trace.count, "seconds": seconds}
+    checkpoints.save(workdir, step, tensors, meta)

@@ -1,0 +1,191 @@
+"""The book as HTML: stage the pages beside the executed notebooks, render, publish. Nothing is executed here.
+
+``_build/executed/*.ipynb`` (from `xling run`) -> ``_build/stage`` -> ``_build/html``. The stage is kept
+between calls, with the parsed pages of the last render, and only files whose bytes changed are written to it,
+so that a second render costs the changed pages only. A failed render leaves the published pages as they were.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from xling_utils.charts_mime import BUNDLE
+from xling_utils.errors import UserError
+
+STATIC = Path(__file__).parent / "static"
+_TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def pages(root: Path) -> list[str]:
+    """Pages of ``root/_toc.yml`` in reading order, such as ``["book/intro", "notebooks/01_data_size"]``."""
+    import yaml
+
+    def files(entry: Any) -> Iterator[str]:
+        if isinstance(entry, dict):
+            for key, value in entry.items():
+                if key in ("root", "file"):
+                    yield str(value)
+                else:
+                    yield from files(value)
+        elif isinstance(entry, list):
+            for value in entry:
+                yield from files(value)
+
+    return list(files(yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))))
+
+
+def chapters(root: Path) -> list[str]:
+    """Names of the notebooks among the `pages`, for example ``["01_data_size"]``."""
+    return [Path(page).stem for page in pages(root) if page.startswith("notebooks/")]
+
+
+def stage(root: Path, executed: Path, out: Path) -> Path:
+    """Put everything the renderer reads under ``out``, writing only what changed, and return ``out``.
+
+    ``root`` is the repository (``_config.yml``, ``_toc.yml``, ``book/``), ``executed`` the folder of executed
+    notebooks. Raises `UserError` for a chapter of ``_toc.yml`` that has no executed notebook.
+    """
+    for name in chapters(root):
+        if not (executed / f"{name}.ipynb").is_file():
+            raise UserError(
+                f"chapter {name} has not been executed: {executed / name}.ipynb does not exist; "
+                f"run `xling run {name}` first"
+            )
+    wanted: dict[Path, bytes] = {}
+    for name in ("_config.yml", "_toc.yml"):
+        wanted[Path(name)] = (root / name).read_bytes()
+    for folder, target in ((root / "book", "book"), (STATIC, "static")):
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+            wanted[target / file.relative_to(folder)] = file.read_bytes()
+    for name in chapters(root):
+        wanted[Path("notebooks", f"{name}.ipynb")] = _published_notebook(executed / f"{name}.ipynb")
+
+    identity = _identity(wanted)
+    if not (out / "identity").is_file() or (out / "identity").read_text() != identity:
+        shutil.rmtree(out, ignore_errors=True)
+    kept = {Path("identity"), Path("static", BUNDLE)}
+    for file in [path for path in out.rglob("*") if path.is_file()]:
+        relative = file.relative_to(out)
+        if relative.parts[0] != "_build" and relative not in wanted.keys() | kept:
+            file.unlink()
+    for relative, content in wanted.items():
+        _write_if_changed(out / relative, content)
+    if not (out / "static" / BUNDLE).is_file():
+        _write_if_changed(out / "static" / BUNDLE, _vega_bundle())
+    _write_if_changed(out / "identity", identity.encode())
+    return out
+
+
+def render(root: Path, *, strict: bool = True) -> Path:
+    """Render the book of ``root`` to ``root/_build/html`` and return that folder.
+
+    With ``strict`` every warning (a dead reference, an unknown citation, a duplicate label) is an error.
+    Raises `UserError` with the first one, its file and line; ``_build/render.log`` has the whole output.
+    """
+    build = root / "_build"
+    staged = stage(root, build / "executed", build / "stage")
+    command = [
+        sys.executable,
+        "-c",
+        "from jupyter_book.cli.main import main; main()",
+        "build",
+        str(staged),
+        "-n",
+    ]
+    if strict:
+        command += ["-W", "--keep-going"]
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+    )
+    log = build / "render.log"
+    log.write_text(_COLOUR.sub("", done.stdout).replace(f"{staged}{os.sep}", ""), encoding="utf-8")
+    if done.returncode == 0:
+        _publish(staged / "_build" / "html", build / "html")
+    if done.returncode or not strict:
+        # A parsed page is not parsed, and so not warned about, again: start afresh next time.
+        shutil.rmtree(staged / "_build", ignore_errors=True)
+    if done.returncode:
+        raise UserError(f"the book did not render: {_first_problem(log)}; everything it said is in {log}")
+    return build / "html"
+
+
+def _published_notebook(path: Path) -> bytes:
+    """An executed notebook as the book shows and offers it: without papermill's notes (paths and times of the
+    machine that ran it), and with the injected parameters out of sight."""
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        cells = notebook["cells"]
+    except (ValueError, KeyError) as error:
+        name = path.stem
+        raise UserError(f"{path} is not a notebook ({error}); run `xling run {name}` again") from error
+    notebook["metadata"].pop("papermill", None)
+    for cell in cells:
+        for key in ("papermill", "execution"):
+            cell["metadata"].pop(key, None)
+        tags = cell["metadata"].get("tags", [])
+        if "injected-parameters" in tags and "remove-cell" not in tags:
+            cell["metadata"]["tags"] = [*tags, "remove-cell"]
+    return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8")
+
+
+def _identity(wanted: dict[Path, bytes]) -> str:
+    """A hash of what shapes every page; when it changes nothing of the old stage is of use."""
+    digest = hashlib.sha256()
+    for relative, content in sorted(wanted.items()):
+        if relative.parts[0] not in ("book", "notebooks"):
+            digest.update(f"{relative.as_posix()} {len(content)}\n".encode() + content)
+    for module in ("charts_mime.py", "rendering.py"):
+        digest.update(Path(__file__).with_name(module).read_bytes())
+    digest.update(" ".join(version(tool) for tool in _TOOLS).encode())
+    return digest.hexdigest()
+
+
+def _vega_bundle() -> bytes:
+    """Vega, Vega-Lite and Vega-Embed in one script; wrapped, since its top-level names would clash."""
+    import vl_convert
+
+    return f"(() => {{\n{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}\n}})();\n".encode()
+
+
+def _write_if_changed(path: Path, content: bytes) -> None:
+    if not path.is_file() or path.read_bytes() != content:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def _first_problem(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8").splitlines()
+    problems = [line for line in lines if re.search(r"\b(WARNING|ERROR|CRITICAL|Error):", line)]
+    if not problems:
+        return next((line.strip() for line in reversed(lines) if line.strip(" =")), "it said nothing")
+    first = problems[0].strip()
+    return first if len(problems) == 1 else f"{first} (and {len(problems) - 1} more)"
+
+
+def _publish(rendered: Path, html: Path) -> None:
+    """Replace ``html`` by a copy of ``rendered`` in two renames, so that no reader meets half a book."""
+    fresh, old = html.with_name("html.new"), html.with_name("html.old")
+    for folder in (fresh, old):
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(rendered, fresh, ignore=shutil.ignore_patterns(".buildinfo*", "*.map"))
+    if html.exists():
+        html.rename(old)
+    fresh.rename(html)
+    shutil.rmtree(old, ignore_errors=True)

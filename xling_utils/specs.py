@@ -1,0 +1,151 @@
+"""What a run is: frozen dataclasses, their canonical JSON, and the key they hash to.
+
+A run is *data + tokenizer + model + training + seed*. Two runs with the same key are the same run, so
+chapters share them and the store never holds one twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from typing import Any, get_args, get_type_hints
+
+from xling_utils.errors import UserError
+
+LANGUAGES = ("en", "fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur")
+"""The fifteen languages of the book, in the papers' order (ISO 639-1)."""
+
+SCALES = ("smoke", "controlled", "natural", "paper")
+
+RECIPES = {"corpus": 1, "tokenizer": 1, "encoder": 1, "static": 1, "training": 1}
+"""Versions of the rooms that define what a spec means; raise one when its room changes a result."""
+
+
+@dataclass(frozen=True)
+class CorpusSpec:
+    """Text to train on: ``sentences`` sentences of each of ``languages``.
+
+    ``source`` is ``"controlled"`` (the embedded world) or ``"directory"`` (real text under a data directory).
+    ``seed`` draws the controlled documents, or the sample of real ones; languages draw independently.
+    """
+
+    source: str
+    languages: tuple[str, ...]
+    sentences: int
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class TokenizerSpec:
+    """``kind`` is ``"wordpiece"`` (trained on the corpus, ``size`` pieces) or ``"mbert"`` (the multilingual
+    BERT vocabulary of the data directory; ``size`` is then ignored and must be 0)."""
+
+    kind: str = "wordpiece"
+    size: int = 1500
+
+
+@dataclass(frozen=True)
+class EncoderSpec:
+    """A BERT encoder: ``layers`` blocks of ``width``, ``heads`` attention heads, feed-forward of
+    ``intermediate``, ``positions`` learned positions."""
+
+    layers: int = 3
+    width: int = 64
+    heads: int = 4
+    intermediate: int = 256
+    positions: int = 64
+
+
+@dataclass(frozen=True)
+class StaticSpec:
+    """Static word vectors: ``method`` is ``"word2vec"`` (skip-gram with negative sampling) or ``"glove"``;
+    ``width`` dimensions, a context of ``window`` tokens on each side, ``epochs`` passes."""
+
+    method: str
+    width: int = 64
+    window: int = 5
+    epochs: int = 10
+
+
+@dataclass(frozen=True)
+class TrainingSpec:
+    """Masked language modelling: ``steps`` updates on batches of ``batch`` inputs of ``length`` tokens.
+
+    One-cycle learning rate: linear rise to ``learning_rate`` over ``warmup`` (a share of the steps), linear
+    fall to zero. ``snapshots`` weights are kept at evenly spaced steps for curves over training.
+    """
+
+    steps: int
+    batch: int = 64
+    length: int = 24
+    learning_rate: float = 3e-3
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    mask_rate: float = 0.15
+    snapshots: int = 0
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One trained model. ``training`` is ``None`` for static vectors (their epochs are in the model) and for
+    the untrained encoder, the negative control."""
+
+    corpus: CorpusSpec
+    tokenizer: TokenizerSpec
+    model: EncoderSpec | StaticSpec
+    training: TrainingSpec | None
+    seed: int
+    recipes: tuple[tuple[str, int], ...] = field(default_factory=lambda: tuple(sorted(RECIPES.items())))
+
+    @property
+    def kind(self) -> str:
+        """``"bert"``, ``"untrained"``, ``"word2vec"`` or ``"glove"``."""
+        if isinstance(self.model, StaticSpec):
+            return self.model.method
+        return "bert" if self.training else "untrained"
+
+
+def to_dict(spec: Any) -> dict[str, Any]:
+    """The spec as plain JSON data; inverse of :func:`run_from_dict`."""
+    return json.loads(canonical_json(spec))
+
+
+def canonical_json(spec: Any) -> str:
+    """One line of JSON with sorted keys: equal specs give equal text."""
+    data = asdict(spec) if is_dataclass(spec) and not isinstance(spec, type) else spec
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def run_key(spec: RunSpec, fingerprint: str) -> str:
+    """20 hexadecimal digits: sha256 of the canonical JSON and of ``fingerprint``, the identity of the data
+    the run reads (see ``corpora.fingerprint``)."""
+    return hashlib.sha256(f"{canonical_json(spec)}\n{fingerprint}".encode()).hexdigest()[:20]
+
+
+def run_from_dict(data: dict[str, Any]) -> RunSpec:
+    """Rebuilds a run from :func:`to_dict`'s output. Raises :class:`UserError` on unknown or missing fields."""
+    data = dict(data)
+    model = data.get("model") or {}
+    data["model"] = _build(StaticSpec if "method" in model else EncoderSpec, model)
+    data["corpus"] = _build(CorpusSpec, data.get("corpus") or {})
+    data["tokenizer"] = _build(TokenizerSpec, data.get("tokenizer") or {})
+    data["training"] = _build(TrainingSpec, data["training"]) if data.get("training") else None
+    data["recipes"] = tuple((name, version) for name, version in data.get("recipes", ()))
+    return _build(RunSpec, data)
+
+
+def _build(cls: type, data: dict[str, Any]) -> Any:
+    names = {f.name for f in fields(cls)}
+    unknown = sorted(set(data) - names)
+    if unknown:
+        raise UserError(f"{cls.__name__}: unknown field {unknown[0]!r}; known: {', '.join(sorted(names))}")
+    hints = get_type_hints(cls)
+    values = {
+        name: tuple(value) if isinstance(value, list) and get_args(hints[name]) else value
+        for name, value in data.items()
+    }
+    try:
+        return cls(**values)
+    except TypeError as error:
+        raise UserError(f"{cls.__name__}: {error}") from None

@@ -1,0 +1,131 @@
+// Draws every chart of the page from the specification written beside it.
+//
+// Axes, titles and rules are drawn in `currentColor`, so a chart follows the page from light to dark by CSS
+// alone and keeps its selections and slider positions.
+(() => {
+  const INK = "currentColor";
+  const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+
+  const config = (width) => {
+    const text = { labelColor: INK, titleColor: INK, labelFont: FONT, titleFont: FONT };
+    const narrow = width < 520;
+    return {
+      background: "transparent",
+      font: FONT,
+      axis: {
+        ...text,
+        labelFontSize: 12,
+        titleFontSize: 12,
+        titleFontWeight: 600,
+        domainColor: INK,
+        domainOpacity: 0.45,
+        tickColor: INK,
+        tickOpacity: 0.45,
+        gridColor: INK,
+        gridOpacity: 0.12,
+      },
+      legend: {
+        ...text,
+        labelFontSize: 12,
+        titleFontSize: 12,
+        titleFontWeight: 600,
+        labelLimit: narrow ? width * 0.8 : 320,
+        ...(narrow ? { orient: "bottom", direction: "vertical" } : {}),
+      },
+      header: { ...text, labelFontSize: 12, titleFontSize: 12 },
+      title: {
+        color: INK,
+        subtitleColor: INK,
+        font: FONT,
+        subtitleFont: FONT,
+        fontSize: 14,
+        fontWeight: 600,
+        anchor: "start",
+        limit: width,
+      },
+      text: { color: INK },
+      rule: { color: INK },
+      errorbar: { rule: { color: INK } },
+      view: { stroke: null },
+      mark: { color: "#4f8fc7" }, // reads on white and on the dark page
+    };
+  };
+
+  // A single plot that is wider than its column is drawn again to fit; composed charts scroll instead.
+  const hasFacet = (encoding = {}) => ["row", "column", "facet"].some((key) => key in encoding);
+  const isSingle = (spec) => ("mark" in spec || "layer" in spec) && !hasFacet(spec.encoding);
+  const fitted = (spec) => ({ ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } });
+
+  const save = (name, url) => {
+    const link = document.createElement("a");
+    link.download = name;
+    link.href = url;
+    link.click();
+  };
+
+  const toCsv = (rows) => {
+    const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+    const cell = (value) => {
+      const text = value === null || value === undefined ? "" : String(value);
+      return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    };
+    const lines = rows.map((row) => columns.map((column) => cell(row[column])).join(","));
+    return [columns.join(","), ...lines].join("\r\n") + "\r\n";
+  };
+
+  const tools = (host, spec, view) => {
+    const name = host.closest("figure")?.id || "chart";
+    const bar = document.createElement("div");
+    bar.className = "chart-tools";
+    const button = (label, title, action) => {
+      const element = document.createElement("button");
+      element.type = "button";
+      element.textContent = label;
+      element.title = title;
+      element.addEventListener("click", action);
+      bar.append(element);
+    };
+    for (const kind of ["png", "svg"])
+      button(kind.toUpperCase(), `Save this chart as ${kind.toUpperCase()}`, async () =>
+        save(`${name}.${kind}`, await view.toImageURL(kind, 2)),
+      );
+    const tables = Object.values(spec.datasets ?? {}).filter((rows) => Array.isArray(rows) && rows.length);
+    if (tables.length)
+      button("CSV", "Save the data of this chart as CSV", () =>
+        tables.forEach((rows, index) => {
+          const url = URL.createObjectURL(new Blob([toCsv(rows)], { type: "text/csv" }));
+          save(tables.length > 1 ? `${name}-${index + 1}.csv` : `${name}.csv`, url);
+          setTimeout(() => URL.revokeObjectURL(url), 60000);
+        }),
+      );
+    host.after(bar);
+  };
+
+  const draw = async (host) => {
+    const spec = JSON.parse(host.querySelector("script").textContent);
+    const width = host.clientWidth;
+    const canvas = host.querySelector(".vega-canvas");
+    const embed = (what) =>
+      vegaEmbed(canvas, what, { renderer: "svg", actions: false, config: config(width) });
+    let drawn = await embed(spec.width === "container" ? fitted(spec) : spec);
+    if (isSingle(spec) && canvas.querySelector("svg").clientWidth > width) {
+      drawn.finalize();
+      drawn = await embed(fitted(spec));
+    }
+    tools(host, spec, drawn.view);
+    host.dataset.state = "drawn";
+  };
+
+  const start = (host) => {
+    if (host.clientWidth > 0) return draw(host);
+    // In a closed fold or a hidden tab there is no width to fit yet.
+    const watch = new ResizeObserver(() => {
+      if (host.clientWidth === 0) return;
+      watch.disconnect();
+      draw(host);
+    });
+    watch.observe(host);
+  };
+
+  document.querySelectorAll(".vega-chart").forEach(start);
+})();

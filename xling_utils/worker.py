@@ -1,0 +1,217 @@
+"""Trains one run in a process of its own: ``python -m xling_utils.worker REQUEST.json``.
+
+The request holds ``key``, ``spec``, ``store``, ``data`` (a folder or null), ``threads`` and ``processes``.
+Standard output carries one JSON object a line, everything else the libraries print goes to standard error::
+
+    {"event": "progress", "done": 200, "total": 3000, "tokens": 614400}
+    {"event": "stored"}
+    {"event": "error", "message": "one line", "user": true}
+
+The process ends when its standard input closes, so it never outlives whoever started it. With more than one
+process, this one holds the lock and stores the run, and ``torchrun`` starts the ranks that train it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_utils.errors import UserError
+from xling_utils.specs import run_from_dict
+from xling_utils.store import RunStore, enough_space
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
+PACKAGES = ("torch", "transformers", "accelerate", "tokenizers", "datasets", "gensim", "numpy", "safetensors")
+SECONDS_BETWEEN_REPORTS = 0.5
+
+Emit = Callable[[dict[str, Any]], None]
+
+
+class RankFailed(Exception):
+    """One of the processes that train a run together has failed."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs one request; 0 when the run is stored, 1 after an error event."""
+    emit = _take_stdout()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    try:
+        if "out" in request:
+            _train_rank(request, emit)
+        else:
+            _train_and_store(request, emit)
+    except UserError as error:
+        emit({"event": "error", "message": str(error), "user": True})
+        return 1
+    except Exception as error:
+        traceback.print_exc()
+        message = " ".join(f"{type(error).__name__}: {error}".split())
+        emit({"event": "error", "message": message, "user": False})
+        return 1
+    return 0
+
+
+def _train_and_store(request: dict[str, Any], emit: Emit) -> None:
+    store, key, spec = RunStore(request["store"]), request["key"], run_from_dict(request["spec"])
+    with store.lock(key):
+        if store.get(key) is None:  # another process may have trained it while we waited
+            processes = request["processes"] if spec.kind == "bert" else 1  # the others do not divide
+            threads = _set_threads(store, key, request["threads"])
+            request = {**request, "threads": threads, "processes": processes}
+            with store.writing(key, spec) as draft:
+                draft.provenance.update(_environment(request))
+                train = _train_ranks if processes > 1 else _train
+                extras = train({**request, "out": str(draft.path)}, emit)
+                draft.provenance.update(extras, finished=_now())
+    emit({"event": "stored"})
+
+
+def _set_threads(store: RunStore, key: str, threads: int) -> int:
+    """Sets the number of threads before any library is imported that reads it. A run that continues keeps
+    the number it began with: another would change the order of its sums, so the last bits of its weights."""
+    note = store.folder(".work", key) / "threads"
+    begun = any(path != note for path in note.parent.iterdir())
+    if begun and note.exists():
+        threads = int(note.read_text() or threads)
+    else:
+        with enough_space(note):
+            note.write_text(str(threads))
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
+    return threads
+
+
+def _train(request: dict[str, Any], emit: Emit) -> dict[str, Any]:
+    from xling_utils.pretraining import train
+
+    data = Path(request["data"]) if request["data"] else None
+    workdir = RunStore(request["store"]).folder(".work", request["key"])
+    report = _reporter(emit)
+    return train(run_from_dict(request["spec"]), data, workdir, Path(request["out"]), report)
+
+
+def _train_ranks(request: dict[str, Any], emit: Emit) -> dict[str, Any]:
+    """Trains on ``processes`` ranks under torchrun; ``accelerate launch --cpu`` would start only one."""
+    import torch
+
+    environment = dict(os.environ)
+    if not torch.cuda.is_available():
+        environment["ACCELERATE_USE_CPU"] = "true"
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += ["--nproc_per_node", str(request["processes"]), "-m", "xling_utils.worker"]
+    seen: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "request.json"
+        path.write_text(json.dumps(request), encoding="utf-8")
+        with subprocess.Popen(
+            [*command, str(path)], stdout=subprocess.PIPE, text=True, env=environment
+        ) as ranks:
+            assert ranks.stdout is not None
+            for line in ranks.stdout:
+                event = json.loads(line)
+                seen.setdefault(event["event"], event)
+                if event["event"] == "progress":
+                    emit(event)
+    if error := seen.get("error"):
+        raise (UserError if error["user"] else RankFailed)(error["message"])
+    if ranks.returncode or "trained" not in seen:
+        raise RankFailed(f"training on {request['processes']} processes ended with {ranks.returncode}")
+    return seen["trained"]["extras"]
+
+
+def _train_rank(request: dict[str, Any], emit: Emit) -> None:
+    """One rank's part. All ranks train; the first alone reports, and train() writes on it alone."""
+    from accelerate import PartialState
+
+    state = PartialState(cpu=os.environ.get("ACCELERATE_USE_CPU") == "true")
+    if state.num_processes != request["processes"]:
+        raise RuntimeError(f"{request['processes']} processes wanted, {state.num_processes} running")
+    if state.is_main_process:
+        emit({"event": "trained", "extras": _train(request, emit)})
+    else:
+        _train(request, lambda event: None)
+
+
+def _reporter(emit: Emit) -> Callable[[dict[str, Any]], None]:
+    """Passes on reports of training (``done``, ``total``, ``tokens``), two a second at most, and the last."""
+    last = 0.0
+
+    def report(row: dict[str, Any]) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= SECONDS_BETWEEN_REPORTS or row["done"] >= row["total"]:
+            last = now
+            emit({"event": "progress", "done": row["done"], "total": row["total"], "tokens": row["tokens"]})
+
+    return report
+
+
+def _take_stdout() -> Emit:
+    """Keeps standard output for events: whatever else is printed there goes to standard error."""
+    events = os.dup(1)
+    os.dup2(2, 1)
+
+    def emit(event: dict[str, Any]) -> None:
+        os.write(events, (json.dumps(event) + "\n").encode())
+
+    return emit
+
+
+def _exit_with_parent() -> None:
+    while os.read(0, 4096):
+        pass
+    os._exit(1)
+
+
+def _environment(request: dict[str, Any]) -> dict[str, Any]:
+    """What a reader needs to know about where a run was made."""
+    from importlib.metadata import version
+
+    return {
+        "started": _now(),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in ("xling-utils", *PACKAGES)},
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "threads": request["threads"],
+        "processes": request["processes"],
+    }
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
+
+
+def _commit() -> str | None:
+    """The commit of this package's checkout, marked ``+`` with uncommitted changes; None outside of one."""
+    here = Path(__file__).parent
+    try:
+        git = ["git", "-C", str(here), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]
+        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
