@@ -8,3 +8,7 @@ class UserError(Exception):
 
     The command line prints it on stderr and exits with 2; a notebook shows it as the failed cell's error.
     """
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows instead of a traceback."""
+        return [f"UserError: {self}"]

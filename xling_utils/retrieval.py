@@ -6,6 +6,7 @@ count against the model: a constant vector never scores.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -34,7 +35,8 @@ def mean_reciprocal_rank(sources: Array, targets: Array, gold: Sequence[set[int]
     """Mean of 1 / rank of each source's best-ranked translation (A, eq. 2), by cosine.
 
     ``sources`` (n, d) and ``targets`` (m, d) of any float type; ``gold[i]`` holds the rows of ``targets`` that
-    translate source i, and the best of them counts. Raises :class:`UserError` on shapes that do not match.
+    translate source i, and the best of them counts; products are float32. Raises :class:`UserError` on shapes
+    that do not match, a source without translation and numbers that are not finite.
     """
     return float(reciprocal_ranks(sources, targets, gold).mean())
 
@@ -60,57 +62,69 @@ def ranks(sources: Array, targets: Array, gold: Sequence[set[int]], method: str 
 
     Other targets that tie with it rank before it; further translations of the same source do not.
     """
-    x, y = _checked(sources, targets, gold)
+    _check(sources, targets, gold)
     if method not in ("cosine", "csls"):
         raise UserError(f"retrieval: unknown method {method!r}; known: cosine, csls")
-    discount = _hubness(y, x) / 2 if method == "csls" else np.zeros(len(y), dtype=x.dtype)
-    found = np.empty(len(x), dtype=np.int64)
-    for rows in _blocks(len(x)):
-        pairs = [(i, j) for i, own in enumerate(gold[rows]) for j in own]
-        index, column = np.array(pairs).T
-        scores = np.einsum("pd,pd->p", x[rows][index], y[column]) - discount[column]
-        best = np.full(len(x[rows]), -np.inf, dtype=x.dtype)
-        np.maximum.at(best, index, scores)
-        above = np.zeros(len(best), dtype=np.int64)
-        tolerance = 16 * np.finfo(x.dtype).eps  # the same product may round differently in a block
-        for columns in _blocks(len(y)):
-            block = x[rows] @ y[columns].T - discount[columns]
+    discount = _hubness(targets, sources) / 2 if method == "csls" else np.zeros(len(targets), dtype=np.float32)
+    tolerance = 4 * sources.shape[1] ** 0.5 * np.finfo(np.float32).eps  # what a float32 product may be off by
+    found = np.empty(len(sources), dtype=np.int64)
+    for rows in _blocks(len(sources)):
+        x = _unit(sources, rows)
+        own, column = np.array([(i, j) for i, rows_of in enumerate(gold[rows]) for j in rows_of]).T
+        best = _best_scores(x, targets, discount, own, column)
+        above = np.zeros(len(x), dtype=np.int64)
+        for columns in _blocks(len(targets)):
+            scores = x @ _unit(targets, columns).T
+            scores -= discount[columns]
             here = (column >= columns.start) & (column < columns.stop)
-            block[index[here], column[here] - columns.start] = -np.inf
-            above += (block >= best[:, None] - tolerance).sum(axis=1)
+            scores[own[here], column[here] - columns.start] = -np.inf
+            above += (scores >= (best - tolerance)[:, None]).sum(axis=1)
         found[rows] = above + 1
     return found
 
 
+def _best_scores(
+    x: Array, targets: Array, discount: Array, own: npt.NDArray[np.int64], column: npt.NDArray[np.int64]
+) -> Array:
+    """The score of each source's best translation; pair p is row ``own[p]`` of ``x`` and target ``column[p]``."""
+    best = np.full(len(x), -np.inf)
+    for pairs in _blocks(len(own)):
+        y = _unit(targets, column[pairs])
+        scores = np.einsum("pd,pd->p", x[own[pairs]], y, dtype=np.float64) - discount[column[pairs]]
+        np.maximum.at(best, own[pairs], scores)
+    return best.astype(x.dtype)
+
+
 def nearest(sources: Array, targets: Array, k: int) -> tuple[npt.NDArray[np.int64], Array]:
-    """The ``k`` nearest targets of each source by cosine: rows (n, k) int64, and similarities (n, k)."""
-    x, y = _normalised(sources), _normalised(targets)
-    similarity = x @ y.T
-    order = np.argsort(-similarity, axis=1, kind="stable")[:, :k]
-    return order, np.take_along_axis(similarity, order, axis=1)
+    """The ``k`` nearest targets of each source by cosine, nearest first: rows (n, k) int64, similarities (n, k)."""
+    k = min(k, len(targets))
+    index = np.empty((len(sources), k), dtype=np.int64)
+    similarity = np.empty((len(sources), k), dtype=np.float32)
+    for rows in _blocks(len(sources)):
+        x = _unit(sources, rows)
+        which, best = np.empty((len(x), 0), dtype=np.int64), np.empty((len(x), 0), dtype=np.float32)
+        for columns in _blocks(len(targets)):
+            best = np.concatenate([best, x @ _unit(targets, columns).T], axis=1)
+            here = np.broadcast_to(np.arange(columns.start, columns.stop), (len(x), columns.stop - columns.start))
+            which = np.concatenate([which, here], axis=1)
+            order = np.argsort(-best, axis=1, kind="stable")[:, :k]
+            which, best = np.take_along_axis(which, order, axis=1), np.take_along_axis(best, order, axis=1)
+        index[rows], similarity[rows] = which, best
+    return index, similarity
 
 
 def chance_reciprocal_rank(candidates: int, gold: Sequence[set[int]]) -> float:
     """Expected mean reciprocal rank of a random order of ``candidates`` targets, competing translations aside."""
-    total = 0.0
-    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, candidates + 1))])
-    for own in gold:
-        count = candidates - len(own) + 1
-        total += _expected_best(count, len(own), harmonic)
-    return total / len(gold)
+    sizes = Counter(len(own) for own in gold)
+    return sum(n * _expected_best(candidates - own, own) for own, n in sizes.items()) / len(gold)
 
 
-def _expected_best(count: int, own: int, harmonic: Array) -> float:
-    """E[1 / rank] of the best of ``own`` translations among ``count - 1`` others, translations not competing."""
-    if own == 1:
-        return float(harmonic[count] / count)
-    others = count - 1
-    survive, expected = 1.0, 0.0  # survive: chance that the first r - 1 others all precede every translation
-    for rank in range(1, others + 2):
-        first_here = own / (others - rank + 1 + own)
-        expected += survive * first_here / rank
-        survive *= 1 - first_here
-    return expected
+def _expected_best(others: int, own: int) -> float:
+    """E[1 / rank] of the best of ``own`` translations among ``others``, translations not competing."""
+    before = np.arange(others)  # others that precede it: one more with chance (others - before) / (all left)
+    survive = np.cumprod(np.concatenate([[1.0], (others - before) / (others - before + own)]))
+    first_here = own / (others - np.arange(others + 1) + own)
+    return float((survive * first_here / np.arange(1, others + 2)).sum())
 
 
 def bootstrap(values: Array, seed: int = 0, draws: int = 2000) -> Interval:
@@ -134,33 +148,36 @@ def over_seeds(values: Sequence[float]) -> Interval:
     return Interval(mean, mean - half, mean + half, len(numbers))
 
 
-def _checked(sources: Array, targets: Array, gold: Sequence[set[int]]) -> tuple[Array, Array]:
+def _check(sources: Array, targets: Array, gold: Sequence[set[int]]) -> None:
     if sources.ndim != 2 or targets.ndim != 2 or sources.shape[1] != targets.shape[1]:
         raise UserError(f"retrieval: sources {sources.shape} and targets {targets.shape} do not match")
     if len(gold) != len(sources) or not len(sources):
         raise UserError(f"retrieval: {len(sources)} sources, {len(gold)} gold sets")
     if any(not own for own in gold):
         raise UserError("retrieval: a source has no translation; leave it out")
-    if max(max(own) for own in gold) >= len(targets):
+    if max(map(max, gold)) >= len(targets) or min(map(min, gold)) < 0:
         raise UserError(f"retrieval: a gold row lies outside the {len(targets)} targets")
-    return _normalised(sources), _normalised(targets)
 
 
-def _normalised(x: Array) -> Array:
-    x = np.asarray(x)
-    norms = np.linalg.norm(x, axis=1, keepdims=True)
-    return x / np.where(norms > 0, norms, 1)
+def _unit(x: Array, rows: slice | npt.NDArray[np.int64]) -> Array:
+    """``x[rows]`` as float32 at length 1; zero vectors stay zero."""
+    block = np.asarray(x[rows], dtype=np.float32)
+    norms = np.linalg.norm(block, axis=1, keepdims=True)
+    if not np.isfinite(norms).all():
+        raise UserError("retrieval: a vector holds numbers that are not finite, so it has no rank")
+    return block / np.where(norms > 0, norms, 1)
 
 
 def _hubness(points: Array, others: Array) -> Array:
-    """Mean similarity of each of ``points`` to its nearest neighbours among ``others``."""
+    """Mean similarity of each of ``points`` to its nearest neighbours among ``others``, float32."""
     k = min(CSLS_NEIGHBOURS, len(others))
-    means = np.empty(len(points), dtype=points.dtype)
+    means = np.empty(len(points), dtype=np.float32)
     for rows in _blocks(len(points)):
-        best = np.full((len(points[rows]), k), -np.inf, dtype=points.dtype)
+        x = _unit(points, rows)
+        best = np.empty((len(x), 0), dtype=np.float32)
         for columns in _blocks(len(others)):
-            block = np.concatenate([best, points[rows] @ others[columns].T], axis=1)
-            best = np.partition(block, -k, axis=1)[:, -k:]
+            block = np.concatenate([best, x @ _unit(others, columns).T], axis=1)
+            best = np.partition(block, -min(k, block.shape[1]), axis=1)[:, -k:]
         means[rows] = best.mean(axis=1)
     return means
 

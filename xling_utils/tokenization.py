@@ -1,14 +1,14 @@
 """Word pieces: one tokenizer a run, the same five special tokens in all, and the flat stream that models read.
 
 Text arrives with its words separated by spaces (``corpora.text`` sees to scripts that write none), so
-splitting is on white space alone and a tokenizer knows nothing of languages.
+splitting is on white space (and before and after ``[``, so that "[MASK]" in a text is never the mask) and a
+tokenizer knows nothing of languages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,12 +20,15 @@ from xling_utils.specs import TokenizerSpec
 if TYPE_CHECKING:
     from datasets import Dataset
     from tokenizers import Tokenizer
+    from tokenizers.pre_tokenizers import PreTokenizer
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PAD, UNK, CLS, SEP, MASK = range(5)
 FIRST = 5
 """Lowest id of an ordinary token."""
 MINIMUM_PIECE_FREQUENCY = 2
+CONTINUES = "##"
+"""Prefix of a piece that continues a word."""
 
 
 @dataclass(frozen=True)
@@ -33,50 +36,73 @@ class TokenStream:
     """A language's text as ids, every sentence closed by ``[SEP]``.
 
     ``ids`` int32 (tokens,); ``starts`` int64 (sentences,), where each sentence begins; ``documents`` int64
-    (sentences,), the number of its document.
+    (sentences,), the number of its document; ``inside`` bool (tokens,), True where a piece continues a word.
     """
 
     ids: np.ndarray
     starts: np.ndarray
     documents: np.ndarray
+    inside: np.ndarray
 
 
 def build(spec: TokenizerSpec, corpora: dict[str, Dataset], data: Path | None = None) -> Tokenizer:
     """The tokenizer of a run: WordPiece trained on all its languages together, or multilingual BERT's.
 
     Multilingual BERT's vocabulary keeps its pieces; its five special tokens move to ids 0 to 4 as everywhere
-    here. Deterministic. Raises :class:`UserError` on an unknown kind or a size too small for the characters.
+    here. The same text gives the same tokenizer in every process. Raises :class:`UserError` on an unknown kind
+    or a size too small for the characters.
     """
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
     if spec.kind == "wordpiece":
-        tokenizer = Tokenizer(models.WordPiece(unk_token=SPECIAL[UNK], max_input_chars_per_word=100))
-        tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-        trainer = trainers.WordPieceTrainer(
-            vocab_size=spec.size,
-            min_frequency=MINIMUM_PIECE_FREQUENCY,
-            special_tokens=list(SPECIAL),
-            show_progress=False,
-        )
-        tokenizer.train_from_iterator(chain.from_iterable(d["text"] for d in corpora.values()), trainer)
-        if tokenizer.get_vocab_size() > spec.size:
-            raise UserError(
-                f"tokenizer: {spec.size} pieces are fewer than the characters of this text; "
-                f"give at least {tokenizer.get_vocab_size()}"
-            )
-    elif spec.kind == "mbert":
-        from xling_utils.corpora.directory import mbert_vocabulary
-
-        if data is None or spec.size:
-            raise UserError("tokenizer: mbert takes its vocabulary from the data directory, and size 0")
-        lines = mbert_vocabulary(data).read_text(encoding="utf-8").split("\n")
-        pieces = [*SPECIAL, *(line for line in lines if line and line not in SPECIAL)]
-        model = models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token=SPECIAL[UNK])
-        tokenizer = Tokenizer(model)
-        tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-        tokenizer.add_special_tokens(list(SPECIAL))
-    else:
+        return _tokenizer(_trained_pieces(spec.size, corpora))
+    if spec.kind != "mbert":
         raise UserError(f"tokenizer: unknown kind {spec.kind!r}; known: wordpiece, mbert")
+    from xling_utils.corpora.directory import mbert_vocabulary
+
+    if data is None or spec.size:
+        raise UserError("tokenizer: mbert takes its vocabulary from the data directory, and size 0")
+    lines = mbert_vocabulary(data).read_text(encoding="utf-8").split("\n")
+    return _tokenizer(list(dict.fromkeys([*SPECIAL, *filter(None, lines)])))
+
+
+def _trained_pieces(size: int, corpora: dict[str, Dataset]) -> list[str]:
+    """WordPiece pieces of the text, in the order of their ids."""
+    from tokenizers import Tokenizer, models, trainers
+
+    def lines() -> Iterator[str]:
+        return (line for text in corpora.values() for batch in text.iter(2000) for line in batch["text"])
+
+    words = {word for line in lines() for word in line.replace("[", " [ ").split()}
+    # The trainer numbers these in the order of a hash map, different in every process, and breaks ties by number.
+    continuing = sorted({CONTINUES + character for word in words for character in word[1:]})
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=size,
+        min_frequency=MINIMUM_PIECE_FREQUENCY,
+        special_tokens=[*SPECIAL, *continuing],
+        show_progress=False,
+    )
+    tokenizer = Tokenizer(models.WordPiece(unk_token=SPECIAL[UNK]))
+    tokenizer.pre_tokenizer = _splitting()
+    tokenizer.train_from_iterator(lines(), trainer)
+    vocabulary = tokenizer.get_vocab()
+    if len(vocabulary) > size:
+        raise UserError(
+            f"tokenizer: {size} pieces are fewer than the characters of this text; give at least {len(vocabulary)}"
+        )
+    return sorted(vocabulary, key=vocabulary.__getitem__)
+
+
+def _splitting() -> PreTokenizer:
+    from tokenizers import pre_tokenizers
+
+    return pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split("[", "isolated")])
+
+
+def _tokenizer(pieces: Sequence[str]) -> Tokenizer:
+    from tokenizers import Tokenizer, models
+
+    tokenizer = Tokenizer(models.WordPiece({p: i for i, p in enumerate(pieces)}, unk_token=SPECIAL[UNK]))
+    tokenizer.pre_tokenizer = _splitting()
+    tokenizer.add_special_tokens(list(SPECIAL))
     tokenizer.encode_special_tokens = True  # "[MASK]" written in the text is text
     return tokenizer
 
@@ -110,5 +136,8 @@ def stream(tokenizer: Tokenizer, dataset: Dataset) -> TokenStream:
             documents.append(document)
     if not pieces:
         raise UserError("tokenizer: the corpus holds no tokens")
+    ids = np.concatenate(pieces)
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
-    return TokenStream(np.concatenate(pieces), starts, np.array(documents, dtype=np.int64))
+    continuing = np.zeros(tokenizer.get_vocab_size(), dtype=bool)
+    continuing[[number for piece, number in tokenizer.get_vocab().items() if piece.startswith(CONTINUES)]] = True
+    return TokenStream(ids, starts, np.array(documents, dtype=np.int64), continuing[ids])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from safetensors.numpy import load_file
 
 from xling_utils import corpora, encoder, tokenization
+from xling_utils.corpora.controlled import lexicon
 from xling_utils.errors import UserError
 from xling_utils.pretraining import SNAPSHOTS, TOKENIZER_FILE, VECTORS_FILE
 from xling_utils.representations import centred, contextual_words, static_words
@@ -21,6 +22,8 @@ from xling_utils.scales import Scale
 from xling_utils.specs import EncoderSpec, StaticSpec
 from xling_utils.store import Run
 
+OPEN_CLASSES = ("NOUN", "VERB", "ADV", "ADJ")
+CLOSED_CLASSES = ("ADP", "AUX", "CCONJ", "DET", "INTJ", "NUM", "PART", "PRON", "SCONJ")
 MINIMUM_COUNT = 5
 """Contexts a word needs in the measuring text before its mean vector is trusted."""
 
@@ -113,6 +116,8 @@ def rows(run: Run, scale: Scale, data: Path | None, targets: Sequence[str] | Non
         for layer, (sources, others) in enumerate(zip(x, y, strict=True)):
             for metric, value in _measures(sources, others, dictionary, spec.seed):
                 yield _row(dictionary.language, metric, layer, value)
+        if spec.corpus.source == "controlled":
+            yield from _by_part_of_speech(dictionary.language, counts, lambda *a: vectors(model, *a))
     for path in sorted((run.path / SNAPSHOTS).glob("*.safetensors")):
         model = encoder.load(run.path, f"{SNAPSHOTS}/{path.name}")
         for dictionary in dictionaries:
@@ -121,6 +126,27 @@ def rows(run: Run, scale: Scale, data: Path | None, targets: Sequence[str] | Non
             for layer, (sources, others) in enumerate(zip(x, y, strict=True)):
                 values = reciprocal_ranks(centred(sources), centred(others), dictionary.gold)
                 yield _row(dictionary.language, "mrr_centred", layer, values) | {"step": int(path.stem)}
+
+
+def _by_part_of_speech(
+    language: str,
+    counts: dict[str, Counter[str]],
+    vectors: Callable[[str, Sequence[str]], npt.NDArray[np.float32]],
+) -> Iterator[dict[str, Any]]:
+    """Rows of ``mrr`` by part of speech of the English word, function words included (B, sec. 2.5)."""
+    tagged = lexicon.tagged_dictionary(language)
+    pairs = [(source, target) for source, target, _ in tagged]
+    dictionary = restrict(pairs, counts["en"], counts[language], language, 0)
+    tag_of = {source: tag for source, _, tag in tagged}
+    tags = np.array([tag_of[source] for source in dictionary.sources])
+    closed = np.isin(tags, CLOSED_CLASSES)
+    x, y = vectors("en", dictionary.sources), vectors(language, dictionary.targets)
+    for layer, (sources, others) in enumerate(zip(x, y, strict=True)):
+        values = reciprocal_ranks(sources, others, dictionary.gold)
+        groups = [("closed", closed), ("open", ~closed), *((tag, tags == tag) for tag in OPEN_CLASSES)]
+        for name, mask in groups:
+            if mask.any():
+                yield _row(language, "mrr", layer, values[mask]) | {"part_of_speech": name}
 
 
 def _measures(

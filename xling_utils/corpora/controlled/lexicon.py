@@ -93,3 +93,17 @@ def dictionary(language: str, include_names: bool = False) -> list[tuple[str, st
     ]
     words(language)  # an unknown language is named before a KeyError can be
     return sorted(set(pairs))
+
+
+def tagged_dictionary(language: str) -> list[tuple[str, str, str]]:
+    """(English, ``language``, UPOS) of content and function words, for retrieval by part of speech.
+
+    Names and punctuation stay out, and so do English words of several parts of speech and absent words.
+    """
+    words(language)
+    entries = [*concepts().values(), *function_words().values()]
+    kept = [e for e in entries if e.upos not in ("PROPN", "PUNCT") and e.forms["en"] and e.forms[language]]
+    tags: dict[str, set[str]] = {}
+    for entry in kept:
+        tags.setdefault(entry.forms["en"], set()).add(entry.upos)
+    return [(e.forms["en"], e.forms[language], e.upos) for e in kept if len(tags[e.forms["en"]]) == 1]

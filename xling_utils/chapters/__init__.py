@@ -1,0 +1,116 @@
+"""The chapters: which runs each one asks for, and what it measures on them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from xling_utils.errors import UserError
+from xling_utils.scales import scale as scale_of
+from xling_utils.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec
+
+MODULES = {"01_data_size": "data_size"}
+"""Chapter -> the module of this package that declares it."""
+
+LIVE = ("headline", "all", "none")
+ALL_SEEDS = 5
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One run that a chapter asks for. ``condition`` names the varied factors; ``headline`` says that it belongs
+    to the chapter's main contrast, which is trained live by default."""
+
+    condition: tuple[tuple[str, Any], ...]
+    spec: RunSpec
+    headline: bool
+
+    @property
+    def target(self) -> str:
+        """The language measured against English; ``"all"`` where the run holds several."""
+        others = [language for language in self.spec.corpus.languages if language != "en"]
+        return others[0] if len(others) == 1 else "all"
+
+
+def module(chapter: str) -> ModuleType:
+    """The module that declares ``chapter``. Raises :class:`UserError` naming the known ones."""
+    if chapter not in MODULES:
+        raise UserError(f"unknown chapter {chapter!r}; known: {', '.join(MODULES)}")
+    return importlib.import_module(f"xling_utils.chapters.{MODULES[chapter]}")
+
+
+def check_parameters(scale: str, languages: Sequence[str], seeds: int, live: str) -> None:
+    """Raises :class:`UserError` on a parameter that no chapter can take."""
+    scale_of(scale)
+    if live not in LIVE:
+        raise UserError(f"unknown live {live!r}; known: {', '.join(LIVE)}")
+    if seeds < 1:
+        raise UserError(f"seeds must be at least 1, not {seeds}")
+    for language in languages:
+        if language not in LANGUAGES or language == "en":
+            raise UserError(
+                f"unknown language {language!r}; known beside English: {' '.join(LANGUAGES[1:])}"
+            )
+    if len(set(languages)) != len(languages) or not languages:
+        raise UserError("languages: name at least one, each once")
+
+
+def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str, Any]]:
+    """Every run of a chapter at a scale, without running it: one dictionary a run.
+
+    Keys: ``condition``, ``languages``, ``seed``, ``parameters``, ``tokens`` (positions trained on; ``None`` for
+    static vectors, whose tokens depend on the text), ``operations`` (multiply-adds times two, by 6 per parameter
+    and token for the blocks plus attention), ``stored`` (``None`` where the data is not at hand) and ``headline``.
+    """
+    from xling_utils.execution import key_of
+    from xling_utils.store import RunStore
+
+    store = RunStore()
+    rows = []
+    for planned in module(chapter).grid(scale_of(scale), LANGUAGES[1:], ALL_SEEDS, "all"):
+        spec = planned.spec
+        stored = None
+        if spec.corpus.source == "controlled" or data is not None:
+            stored = store.get(key_of(spec, data)) is not None
+        rows.append(
+            {
+                "condition": " ".join(f"{name}={value}" for name, value in planned.condition),
+                "languages": "-".join(spec.corpus.languages) if planned.target != "all" else "all",
+                "seed": spec.seed,
+                **_size(spec),
+                "stored": stored,
+                "headline": planned.headline,
+            }
+        )
+    return rows
+
+
+def _size(spec: RunSpec) -> dict[str, Any]:
+    from xling_utils.encoder import parameter_count
+
+    vocabulary = spec.tokenizer.size or MBERT_PIECES
+    if isinstance(spec.model, StaticSpec):
+        return {"parameters": vocabulary * spec.model.width, "tokens": None, "operations": None}
+    parameters = parameter_count(spec.model, vocabulary)
+    training = spec.training
+    if training is None:
+        return {"parameters": parameters, "tokens": 0, "operations": 0}
+    tokens = training.steps * training.batch * training.length
+    return {"parameters": parameters, "tokens": tokens, "operations": tokens * _operations(spec.model, spec, vocabulary)}
+
+
+MBERT_PIECES = 119_547
+"""Lines of multilingual BERT's vocabulary file."""
+
+
+def _operations(model: EncoderSpec, spec: RunSpec, vocabulary: int) -> int:
+    """Floating point operations a token, forward and backward: 6 a weight, attention, head on masked places."""
+    assert spec.training is not None
+    blocks = model.layers * (4 * model.width**2 + 2 * model.width * model.intermediate)
+    attention = model.layers * 2 * spec.training.length * model.width
+    head = spec.training.mask_rate * (model.width**2 + model.width * vocabulary)
+    return round(6 * (blocks + attention + head))

@@ -1,0 +1,119 @@
+"""Chapter 1: how much data it takes (R01, R05, R20)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xling_utils import word_retrieval
+from xling_utils.chapters import Planned
+from xling_utils.retrieval import over_seeds
+from xling_utils.scales import FIRST_REPORTED_SEED, Scale
+from xling_utils.specs import LANGUAGES, EncoderSpec
+from xling_utils.store import Run
+
+CHAPTER = "01_data_size"
+MODELS = ("GloVe", "word2vec", "BERT", "untrained")
+STATIC = {"GloVe": "glove", "word2vec": "word2vec"}
+SNAPSHOTS = 8
+SEEDS_BEYOND_BASE = 3
+"""Seeds of every pair but the base pair, at most."""
+NATURAL_BERT_LANGUAGES = ("fr", "de", "es", "ru")
+CLOSED = ("NUM",)
+"""Parts of speech of the controlled lexicon's dictionary that are closed classes."""
+
+
+def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
+    """The runs of the chapter. The first of ``languages`` is the base pair: both data sizes, all models,
+    ``seeds`` seeds, and the headline. With ``live="all"`` come the other pairs; ``"none"`` asks for nothing.
+
+    At ``natural`` scale the other pairs get BERT where ``NATURAL_BERT_LANGUAGES`` names them and one static
+    model of all fifteen languages, the paper's own setting.
+    """
+    if live == "none":
+        return []
+    base, *others = languages
+    numbers = range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds)
+    plan = [p for seed in numbers for p in _pair(scale, base, seed, scale.sentences, headline=True)]
+    if live == "headline":
+        return plan
+    few = list(numbers)[:SEEDS_BEYOND_BASE]
+    if scale.source == "controlled":
+        sizes = scale.sentences[1:]
+        plan += [p for lang in others for seed in few for p in _pair(scale, lang, seed, sizes, headline=False)]
+        return plan
+    deep = [lang for lang in others if lang in NATURAL_BERT_LANGUAGES]
+    plan += [p for seed in few for lang in deep for p in _pair(scale, lang, seed, scale.sentences, headline=False)]
+    if len(languages) > 1:
+        together = [lang for lang in LANGUAGES if lang == "en" or lang in languages]
+        plan += [
+            Planned((("model", f"{model}, joint"), ("sentences", size)), scale.static(method, together, size, seed), False)
+            for seed in few
+            for size in scale.sentences
+            for model, method in STATIC.items()
+        ]
+    return plan
+
+
+def _pair(scale: Scale, language: str, seed: int, sizes: Sequence[int], *, headline: bool) -> Iterator[Planned]:
+    pair = ("en", language)
+    for size in sizes:
+        for model, method in STATIC.items():
+            yield Planned(_named(model, size), scale.static(method, pair, size, seed), headline)
+        snapshots = SNAPSHOTS if headline and size == scale.sentences[-1] else 0
+        yield Planned(_named("BERT", size), scale.bert(pair, size, seed, snapshots), headline)
+    if headline:
+        yield Planned(_named("untrained", sizes[-1]), scale.untrained(pair, sizes[-1], seed), headline)
+
+
+def _named(model: str, sentences: int) -> tuple[tuple[str, Any], ...]:
+    return (("model", model), ("sentences", sentences))
+
+
+def measure(planned: Planned, run: Run, scale: Scale, data: Path | None) -> list[dict[str, Any]]:
+    """Tidy rows of one run: word retrieval (R01) and, on controlled text, by part of speech (R05)."""
+    condition = dict(planned.condition)
+    rows = []
+    for row in word_retrieval.rows(run, scale, data):
+        experiment = "R05" if "part_of_speech" in row else "R01"
+        rows.append({"experiment": experiment, "scale": scale.name, **condition, "seed": run.spec.seed, **row})
+    return rows
+
+
+def headline_layer(scale: Scale) -> int:
+    """The layer that single numbers are read at: the middle one, fixed on development seeds."""
+    return scale.encoder.layers // 2
+
+
+def headline_rows(table: pd.DataFrame, scale: Scale, metric: str = "mrr") -> pd.DataFrame:
+    """Rows of R01 for single-number comparisons: trained to the end, the headline layer (0 for static)."""
+    middle = headline_layer(scale)
+    at = table["layer"].where(table["model"].isin(["BERT", "untrained"]), middle)
+    keep = (table["experiment"] == "R01") & (table["metric"] == metric) & table["step"].isna() & (at == middle)
+    return table[keep]
+
+
+def size_name(sentences: int) -> str:
+    """``30000`` -> ``"30,000 sentences"``."""
+    return f"{sentences:,} sentences"
+
+
+def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Mean over seeds with Student's 95 % interval: columns ``by``, ``value``, ``low``, ``high``, ``seeds``."""
+    found = []
+    for key, group in rows.groupby(list(by), sort=False):
+        interval = over_seeds(group.groupby("seed")["value"].mean().tolist())
+        found.append(
+            dict(zip(by, key, strict=True))
+            | {"value": interval.value, "low": interval.low, "high": interval.high, "seeds": interval.n}
+        )
+    return pd.DataFrame(found, columns=[*by, "value", "low", "high", "seeds"])
+
+
+def encoder_width(scale: Scale) -> int:
+    """Width of every model of the chapter at ``scale``: static vectors are as wide as the encoder."""
+    assert isinstance(scale.encoder, EncoderSpec)
+    return scale.encoder.width
