@@ -1,5 +1,4 @@
-"""Batches and masks as a pure function of (seed, step): what makes a run resumable and independent of the number
-of processes.
+"""Batches and masks as a pure function of (seed, step): a run can stop and go on, on any number of processes.
 
 Every input is ``[CLS]`` and the next ``length - 1`` tokens of one language from the start of a sentence on,
 sentences closed by ``[SEP]``: packed, so that no position is padding. Languages take turns, row by row.
@@ -21,15 +20,19 @@ MASKED, REPLACED = 0.8, 0.1  # Devlin et al. 2019, sec. 3.1; the rest of the cho
 
 @dataclass(frozen=True)
 class Batch:
-    """``ids`` int64 (rows, length), corrupted; ``positions`` int64 (rows, masked), the chosen places in a row;
-    ``labels`` int64 (rows, masked), the tokens that stood there."""
+    """``ids`` int64 (rows, length), corrupted; ``positions`` int64 (rows, masked), the chosen places in a
+    row; ``labels`` int64 (rows, masked), the tokens that stood there."""
 
     ids: np.ndarray
     positions: np.ndarray
     labels: np.ndarray
 
     def part(self, rank: int, world: int) -> Batch:
-        """The rows of one of ``world`` processes."""
+        """The rows of one of ``world`` processes. Raises :class:`UserError` where the shares would differ."""
+        if len(self.ids) % world:
+            raise UserError(
+                f"training: a batch of {len(self.ids)} inputs does not divide among {world} processes"
+            )
         return Batch(self.ids[rank::world], self.positions[rank::world], self.labels[rank::world])
 
     def flat_positions(self) -> np.ndarray:

@@ -23,9 +23,9 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     save_file(tensors, draft / STATE_FILE)
-    digest = hashlib.sha256((draft / STATE_FILE).read_bytes()).hexdigest()
+    meta = {**meta, "step": step}
     with open(draft / META_FILE, "w", encoding="utf-8") as file:
-        json.dump({**meta, "step": step, "sha256": digest}, file)
+        json.dump({**meta, "sha256": _digest(meta, draft / STATE_FILE)}, file)
         file.flush()
         os.fsync(file.fileno())
     shutil.rmtree(final, ignore_errors=True)
@@ -39,13 +39,18 @@ def latest(folder: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | Non
     for path in sorted(folder.glob("checkpoint-*"), reverse=True):
         try:
             meta = json.loads((path / META_FILE).read_text(encoding="utf-8"))
-            if hashlib.sha256((path / STATE_FILE).read_bytes()).hexdigest() != meta["sha256"]:
+            if meta.pop("sha256") != _digest(meta, path / STATE_FILE):
                 raise ValueError("sha256 differs")
             return load_file(path / STATE_FILE), meta
         except (OSError, ValueError, KeyError) as error:
             warnings.warn(f"{path.name} is damaged ({error}); going back to the one before", stacklevel=2)
             shutil.rmtree(path, ignore_errors=True)
     return None
+
+
+def _digest(meta: dict[str, Any], state: Path) -> str:
+    text = json.dumps(meta, sort_keys=True).encode()
+    return hashlib.sha256(text + state.read_bytes()).hexdigest()
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:

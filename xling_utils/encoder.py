@@ -1,8 +1,8 @@
-"""A small BERT written for this book: the same function as ``transformers``' ``BertForMaskedLM``, faster to train.
+"""A small BERT written for this book: the function of ``transformers``' ``BertForMaskedLM``, faster to train.
 
-Devlin et al. (2019), post-norm blocks, exact GELU, tied decoder, no dropout (models this small underfit). What
-makes it quick on a CPU: one matrix product for queries, keys and values, a prediction head that sees masked
-positions only, and inputs packed to one length so that no work is spent on padding.
+Devlin et al. (2019), post-norm blocks, exact GELU, tied decoder, no dropout (models this small underfit).
+What makes it quick on a CPU: one matrix product for queries, keys and values, a prediction head that sees
+masked positions only, and inputs packed to one length so that no work is spent on padding.
 
 Layer index everywhere: 0 is the embedding output, ``l`` the output of block ``l``.
 """
@@ -23,8 +23,8 @@ from xling_utils.specs import EncoderSpec
 NORM_EPSILON = 1e-12
 EMBEDDING_STD = 0.02
 LINEAR_GAIN = 0.8
-"""Linear weights start with standard deviation ``LINEAR_GAIN / sqrt(width)``: BERT's 0.02 is tuned to width 768
-and leaves a narrow model on its unigram plateau for thousands of steps."""
+"""Linear weights start with standard deviation ``LINEAR_GAIN / sqrt(width)``: BERT's 0.02 is tuned to width
+768 and leaves a narrow model on its unigram plateau for thousands of steps."""
 SINUSOID_SCALE, SINUSOID_BASE = 0.05, 1000.0
 """Learned positions start as scaled sinusoids (Vaswani et al. 2017, sec. 3.5), so that "one to the left" need
 not be discovered once for every position."""
@@ -45,7 +45,7 @@ class Block(nn.Module):
         self.norm2 = nn.LayerNorm(spec.width, eps=NORM_EPSILON)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """``x`` (batch, length, width) -> the same shape; ``mask`` (batch, 1, 1, length) bool, True = attend."""
+        """``x`` (batch, length, width) -> the same; ``mask`` (batch, 1, 1, length) bool, True = attend."""
         batch, length, width = x.shape
         qkv = self.qkv(x).view(batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
         mixed = F.scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], attn_mask=mask)
@@ -62,11 +62,11 @@ class Encoder(nn.Module):
     def __init__(self, spec: EncoderSpec, vocabulary_size: int) -> None:
         super().__init__()
         if spec.width % spec.heads:
-            fits = [w for w in range(spec.heads, 2 * spec.width, spec.heads)]
-            near = sorted(fits, key=lambda w: abs(w - spec.width))[:2]
+            below = spec.width // spec.heads * spec.heads
+            near = [str(width) for width in (below, below + spec.heads) if width]
             raise UserError(
                 f"encoder: width {spec.width} is not divisible by {spec.heads} heads; "
-                f"nearest that are: {' and '.join(map(str, sorted(near)))}"
+                f"nearest that are: {' and '.join(near)}"
             )
         self.spec = spec
         self.words = nn.Embedding(vocabulary_size, spec.width)
@@ -87,7 +87,7 @@ class Encoder(nn.Module):
         return self.norm(self.words(ids) + places)
 
     def hidden_states(self, ids: Tensor, attention_mask: Tensor | None = None) -> list[Tensor]:
-        """All layers, 0 to ``layers``, each (batch, length, width). ``attention_mask`` (batch, length), 1 = token."""
+        """All layers, each (batch, length, width), 0 first; ``attention_mask`` (batch, length), 1 = token."""
         mask = None if attention_mask is None else attention_mask.bool()[:, None, None, :]
         states = [self.embed(ids)]
         for block in self.blocks:
@@ -177,14 +177,16 @@ def to_transformers(encoder: Encoder) -> dict[str, Tensor]:
 
 
 def from_transformers(encoder: Encoder, state: dict[str, Tensor]) -> None:
-    """Loads weights under ``BertForMaskedLM``'s names into ``encoder``; raises :class:`UserError` if one is missing."""
+    """Loads weights under ``BertForMaskedLM``'s names; raises :class:`UserError` if one is missing."""
     own = {}
     try:
         for name in encoder.state_dict():
             if ".qkv." in name:
                 _, number, _, tail = name.split(".")
                 prefix = f"bert.encoder.layer.{number}.attention.self"
-                own[name] = torch.cat([state[f"{prefix}.{part}.{tail}"] for part in ("query", "key", "value")])
+                own[name] = torch.cat(
+                    [state[f"{prefix}.{part}.{tail}"] for part in ("query", "key", "value")]
+                )
             else:
                 own[name] = state[_transformers_name(name)]
     except KeyError as error:

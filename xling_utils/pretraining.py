@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from accelerate import Accelerator
-from accelerate.utils import set_seed
+from accelerate.utils import parse_flag_from_env, set_seed
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import save_file
 
@@ -24,7 +24,7 @@ from xling_utils.specs import RunSpec, StaticSpec, TrainingSpec
 ADAM_BETAS = (0.9, 0.98)
 CHECKPOINT_SECONDS = 15.0
 TRACE_ROWS = 50
-"""Rows of the loss trace, however long the run."""
+"""Rows of the loss trace at most, however long the run."""
 HELD_OUT_BATCHES = 8
 VECTORS_FILE, TOKENIZER_FILE, TRACE_FILE = "vectors.safetensors", "tokenizer.json", "trace.csv"
 SNAPSHOTS = "snapshots"
@@ -34,7 +34,7 @@ Report = Callable[[dict[str, Any]], None]
 
 @dataclass
 class Trace:
-    """The loss curve: rows of ``step, loss, held_out_loss, tokens, seconds`` (losses in nats a masked token)."""
+    """The loss curve: rows of ``step, loss, held_out_loss, tokens, seconds``; losses in nats a token."""
 
     rows: list[list[float]] = field(default_factory=list)
     total: float = 0.0
@@ -51,15 +51,17 @@ class Trace:
 def learning_rate(training: TrainingSpec, step: int) -> float:
     """One cycle: linear rise over the warm-up, linear fall to zero after it. ``step`` counts from 0."""
     warm = max(1, round(training.warmup * training.steps))
-    return training.learning_rate * min((step + 1) / warm, (training.steps - step) / max(1, training.steps - warm))
+    return training.learning_rate * min(
+        (step + 1) / warm, (training.steps - step) / max(1, training.steps - warm)
+    )
 
 
 def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Report) -> dict[str, Any]:
     """Trains one run and writes it to ``out``: weights, ``tokenizer.json`` and, for encoders, ``trace.csv``.
 
-    ``workdir`` keeps checkpoints: a call that finds some continues from them, on one CPU to the same weights bit
-    for bit. ``report`` receives ``{"done", "total", "tokens"}``. Under a distributed launch every rank calls
-    this and the first writes. Returns ``{"tokens", "seconds", "parameters", ...}`` for the provenance.
+    ``workdir`` keeps checkpoints: a call that finds some continues from them, on one CPU to the same weights
+    bit for bit. ``report`` receives ``{"done", "total", "tokens"}``. Under a distributed launch every rank
+    calls this and the first writes. Returns ``{"tokens", "seconds", "parameters", ...}`` for the provenance.
     """
     started = time.monotonic()
     lowercase = spec.tokenizer.kind != "mbert"
@@ -108,7 +110,8 @@ def _train_encoder(
     workdir: Path,
     report: Report,
 ) -> dict[str, Any]:
-    accelerator = Accelerator(mixed_precision="bf16" if torch.cuda.is_available() else "no")
+    on_gpu = torch.cuda.is_available() and not parse_flag_from_env("ACCELERATE_USE_CPU")
+    accelerator = Accelerator(mixed_precision="bf16" if on_gpu else "no")
     size = model.words.num_embeddings
     batches = Batches(streams, training, size, spec.seed)
     tests = [Batches(held_out, training, size, 0)(i) for i in range(HELD_OUT_BATCHES)]
@@ -119,12 +122,14 @@ def _train_encoder(
     trace, first, before = Trace(), 0, 0.0
     if found := checkpoints.latest(workdir):
         tensors, meta = found
-        model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
+        model.load_state_dict(
+            {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
+        )
         checkpoints.restore_optimizer(optimizer.optimizer, tensors)
         trace = Trace(meta["rows"], meta["total"], meta["count"])
         first, before = meta["step"], meta["seconds"]
     marks = {round(training.steps * (i + 1) / training.snapshots) for i in range(training.snapshots)}
-    interval = max(1, training.steps // TRACE_ROWS)
+    interval = -(-training.steps // TRACE_ROWS)
     tokens_a_step = training.batch * training.length
     clock = saved = time.monotonic()
 
@@ -187,9 +192,16 @@ def _snapshot(model: encoder.Encoder, workdir: Path, step: int) -> None:
 
 
 def _checkpoint(
-    model: encoder.Encoder, optimizer: torch.optim.Optimizer, trace: Trace, workdir: Path, step: int, seconds: float
+    model: encoder.Encoder,
+    optimizer: torch.optim.Optimizer,
+    trace: Trace,
+    workdir: Path,
+    step: int,
+    seconds: float,
 ) -> None:
-    tensors = {f"model.{name}": value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+    tensors = {
+        f"model.{name}": value.detach().cpu().contiguous() for name, value in model.state_dict().items()
+    }
     tensors |= checkpoints.optimizer_tensors(optimizer)
     meta = {"rows": trace.rows, "total": trace.total, "count": trace.count, "seconds": seconds}
     checkpoints.save(workdir, step, tensors, meta)

@@ -1,4 +1,4 @@
-"""One bar over all runs being trained."""
+"""One bar over all runs being trained, or over anything else that takes a while."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ class Progress:
     def __init__(self, steps: dict[str, int], runs: int, shown: bool = True) -> None:
         from tqdm import tqdm
 
-        in_place = sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
         self._steps = dict(steps)
         self._done: dict[str, int] = {}
         self._tokens: dict[str, tuple[int, int]] = {}
@@ -29,9 +28,7 @@ class Progress:
             disable=not shown,
             smoothing=0,
             dynamic_ncols=sys.stderr.isatty(),
-            mininterval=1 if in_place else 30,
-            miniters=1,
-            file=sys.stderr if in_place else _Lines(sys.stderr),
+            **_place(),
             bar_format="{desc} {percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt} steps"
             " [{elapsed}<{remaining}{postfix}]",
         )
@@ -75,6 +72,20 @@ class Progress:
         if tokens and elapsed > 0:
             rate = self._bar.format_sizeof(tokens / elapsed)
             self._bar.set_postfix_str(f"{rate} tokens/s", refresh=False)
+
+
+def bar(total: int, what: str) -> Any:
+    """A plain bar over ``total`` things of ``what``, placed as :class:`Progress` is."""
+    from tqdm import tqdm
+
+    return tqdm(desc=what, total=total, **_place())
+
+
+def _place() -> dict[str, Any]:
+    """Redrawn in place where that can be seen, else a line every half minute."""
+    in_place = sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
+    file = sys.stderr if in_place else _Lines(sys.stderr)
+    return {"mininterval": 1 if in_place else 30, "miniters": 1, "file": file}
 
 
 class _Lines:

@@ -1,4 +1,4 @@
-"""Vectors out of models: words as means over their contexts, layer by layer, from any masked language model.
+"""Vectors out of models: words as means over their contexts, layer by layer.
 
 Layer 0 is the embedding output, layer l the output of block l.
 """
@@ -20,7 +20,7 @@ BATCH = 128
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Means over contexts: ``vectors`` float32 (layers + 1, words, d), ``counts`` int64 (words,) contexts seen."""
+    """Means over contexts: ``vectors`` float32 (layers + 1, words, d), their ``counts`` int64 (words,)."""
 
     vectors: npt.NDArray[np.float32]
     counts: npt.NDArray[np.int64]
@@ -32,14 +32,16 @@ def contextual_words(
 ) -> WordVectors:
     """Mean hidden state of each word over its occurrences in ``stream``, at every layer (A, sec. 3.1.1).
 
-    ``words`` are sequences of pieces; an occurrence's state is the mean over its pieces, and counts only where
-    all of them fall into one input. Inputs are ``[CLS]`` and ``length - 1`` tokens in stream order, nothing
-    masked; reading stops after about ``max_tokens`` tokens. A word never seen has count 0 and a zero vector.
+    ``words`` are sequences of pieces; an occurrence's state is the mean over its pieces, and counts only
+    where all of them fall into one input and the word ends with them (``un`` does not occur in ``un ##do``).
+    Inputs are ``[CLS]`` and ``length - 1`` tokens in stream order, nothing masked; reading stops after about
+    ``max_tokens`` tokens. A word never seen has count 0 and a zero vector.
     """
     step = length - 1
     inputs = min(len(stream.ids), max_tokens) // step
     tokens = stream.ids[: inputs * step].reshape(inputs, step).astype(np.int64)
-    found = _occurrences(tokens, words)
+    goes_on = np.append(stream.inside[1:], False)[: inputs * step].reshape(inputs, step)
+    found = _occurrences(tokens, goes_on, words)
     device = next(model.parameters()).device
     layers, width = model.spec.layers + 1, model.spec.width
     sums = torch.zeros(layers, len(words), width, device=device)
@@ -62,8 +64,11 @@ def contextual_words(
     return WordVectors(vectors.cpu().numpy(), counts.cpu().numpy())
 
 
-def _occurrences(tokens: npt.NDArray[np.int64], words: Sequence[tuple[int, ...]]) -> npt.NDArray[np.int64]:
-    """Rows (word, input, column, pieces) wherever a word's pieces stand in a row of ``tokens``."""
+def _occurrences(
+    tokens: npt.NDArray[np.int64], goes_on: npt.NDArray[np.bool_], words: Sequence[tuple[int, ...]]
+) -> npt.NDArray[np.int64]:
+    """Rows (word, input, column, pieces) wherever a word's pieces stand in a row of ``tokens``; ``goes_on``
+    says of each token whether the next one continues its word."""
     by_first: dict[int, list[int]] = {}
     for number, pieces in enumerate(words):
         if pieces:
@@ -76,12 +81,14 @@ def _occurrences(tokens: npt.NDArray[np.int64], words: Sequence[tuple[int, ...]]
         for number in by_first[int(line[j])]:
             pieces = words[number]
             n = len(pieces)
-            if j + n <= width and (n == 1 or tuple(line[j : j + n].tolist()) == pieces):
+            if j + n <= width and not goes_on[i, j + n - 1] and tuple(line[j : j + n].tolist()) == pieces:
                 rows.append((number, i, j, n))
     return np.array(rows, dtype=np.int64).reshape(-1, 4)
 
 
-def static_words(vectors: npt.NDArray[np.float32], words: Sequence[tuple[int, ...]]) -> npt.NDArray[np.float32]:
+def static_words(
+    vectors: npt.NDArray[np.float32], words: Sequence[tuple[int, ...]]
+) -> npt.NDArray[np.float32]:
     """Words as means of their pieces' static vectors: ``vectors`` (vocabulary, d) -> (words, d)."""
     return np.stack([vectors[list(pieces)].mean(axis=0) for pieces in words])
 

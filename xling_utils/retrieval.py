@@ -1,7 +1,7 @@
-"""Word and sentence retrieval by nearest neighbours: reciprocal rank, precision at k, CSLS, chance and intervals.
+"""Word and sentence retrieval by nearest neighbours: reciprocal rank, precision at k, chance and intervals.
 
-All rankings are computed in blocks of sources and of targets, so memory does not grow with their product. Ties
-count against the model: a constant vector never scores.
+All rankings are computed in blocks of sources and of targets, so memory does not grow with their product.
+Ties count against the model: a constant vector never scores.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Interval:
 def mean_reciprocal_rank(sources: Array, targets: Array, gold: Sequence[set[int]]) -> float:
     """Mean of 1 / rank of each source's best-ranked translation (A, eq. 2), by cosine.
 
-    ``sources`` (n, d) and ``targets`` (m, d) of any float type; ``gold[i]`` holds the rows of ``targets`` that
-    translate source i, and the best of them counts; products are float32. Raises :class:`UserError` on shapes
-    that do not match, a source without translation and numbers that are not finite.
+    ``sources`` (n, d) and ``targets`` (m, d) of any float type (products are float32); ``gold[i]`` holds the
+    rows of ``targets`` that translate source i, and the best of them counts. Raises :class:`UserError` on
+    shapes that do not match, a source without translation and numbers that are not finite.
     """
     return float(reciprocal_ranks(sources, targets, gold).mean())
 
@@ -57,7 +57,9 @@ def precision_at_k(
     return float((ranks(sources, targets, gold, method) <= k).mean())
 
 
-def ranks(sources: Array, targets: Array, gold: Sequence[set[int]], method: str = "cosine") -> npt.NDArray[np.int64]:
+def ranks(
+    sources: Array, targets: Array, gold: Sequence[set[int]], method: str = "cosine"
+) -> npt.NDArray[np.int64]:
     """Rank, from 1, of each source's best translation among all targets, int64 (n,).
 
     Other targets that tie with it rank before it; further translations of the same source do not.
@@ -65,7 +67,9 @@ def ranks(sources: Array, targets: Array, gold: Sequence[set[int]], method: str 
     _check(sources, targets, gold)
     if method not in ("cosine", "csls"):
         raise UserError(f"retrieval: unknown method {method!r}; known: cosine, csls")
-    discount = _hubness(targets, sources) / 2 if method == "csls" else np.zeros(len(targets), dtype=np.float32)
+    discount = np.zeros(len(targets), dtype=np.float32)
+    if method == "csls":
+        discount = _hubness(targets, sources) / 2
     tolerance = 4 * sources.shape[1] ** 0.5 * np.finfo(np.float32).eps  # what a float32 product may be off by
     found = np.empty(len(sources), dtype=np.int64)
     for rows in _blocks(len(sources)):
@@ -86,7 +90,7 @@ def ranks(sources: Array, targets: Array, gold: Sequence[set[int]], method: str 
 def _best_scores(
     x: Array, targets: Array, discount: Array, own: npt.NDArray[np.int64], column: npt.NDArray[np.int64]
 ) -> Array:
-    """The score of each source's best translation; pair p is row ``own[p]`` of ``x`` and target ``column[p]``."""
+    """The score of each source's best translation; pair p is row ``own[p]`` of x and target ``column[p]``."""
     best = np.full(len(x), -np.inf)
     for pairs in _blocks(len(own)):
         y = _unit(targets, column[pairs])
@@ -96,7 +100,7 @@ def _best_scores(
 
 
 def nearest(sources: Array, targets: Array, k: int) -> tuple[npt.NDArray[np.int64], Array]:
-    """The ``k`` nearest targets of each source by cosine, nearest first: rows (n, k) int64, similarities (n, k)."""
+    """The ``k`` nearest targets of each source by cosine: rows (n, k) int64, and similarities (n, k)."""
     k = min(k, len(targets))
     index = np.empty((len(sources), k), dtype=np.int64)
     similarity = np.empty((len(sources), k), dtype=np.float32)
@@ -105,7 +109,7 @@ def nearest(sources: Array, targets: Array, k: int) -> tuple[npt.NDArray[np.int6
         which, best = np.empty((len(x), 0), dtype=np.int64), np.empty((len(x), 0), dtype=np.float32)
         for columns in _blocks(len(targets)):
             best = np.concatenate([best, x @ _unit(targets, columns).T], axis=1)
-            here = np.broadcast_to(np.arange(columns.start, columns.stop), (len(x), columns.stop - columns.start))
+            here = np.tile(np.arange(columns.start, columns.stop), (len(x), 1))
             which = np.concatenate([which, here], axis=1)
             order = np.argsort(-best, axis=1, kind="stable")[:, :k]
             which, best = np.take_along_axis(which, order, axis=1), np.take_along_axis(best, order, axis=1)
@@ -114,7 +118,8 @@ def nearest(sources: Array, targets: Array, k: int) -> tuple[npt.NDArray[np.int6
 
 
 def chance_reciprocal_rank(candidates: int, gold: Sequence[set[int]]) -> float:
-    """Expected mean reciprocal rank of a random order of ``candidates`` targets, competing translations aside."""
+    """Expected mean reciprocal rank of a random order of ``candidates`` targets; as in :func:`ranks`,
+    translations of one source do not compete."""
     sizes = Counter(len(own) for own in gold)
     return sum(n * _expected_best(candidates - own, own) for own, n in sizes.items()) / len(gold)
 

@@ -87,7 +87,7 @@ _SCALES = {
     "controlled": Scale(
         name="controlled",
         source="controlled",
-        sentences=(500, 15_000),
+        sentences=(1_500, 15_000),
         pieces=(600, 500),
         encoder=EncoderSpec(layers=3, width=64, heads=4, intermediate=256, positions=32),
         training=TrainingSpec(steps=2000, batch=64, length=24),

@@ -124,15 +124,19 @@ def run_key(spec: RunSpec, fingerprint: str) -> str:
 
 
 def run_from_dict(data: dict[str, Any]) -> RunSpec:
-    """Rebuilds a run from :func:`to_dict`'s output. Raises :class:`UserError` on unknown or missing fields."""
-    data = dict(data)
-    model = data.get("model") or {}
-    data["model"] = _build(StaticSpec if "method" in model else EncoderSpec, model)
-    data["corpus"] = _build(CorpusSpec, data.get("corpus") or {})
-    data["tokenizer"] = _build(TokenizerSpec, data.get("tokenizer") or {})
-    data["training"] = _build(TrainingSpec, data["training"]) if data.get("training") else None
-    data["recipes"] = tuple((name, version) for name, version in data.get("recipes", ()))
-    return _build(RunSpec, data)
+    """Rebuilds a run from :func:`to_dict`'s output; raises :class:`UserError` on unknown and missing fields
+    of the run."""
+    if missing := sorted({f.name for f in fields(RunSpec)} - set(data)):
+        raise UserError(f"RunSpec: field {missing[0]!r} is missing")
+    model, training = data["model"], data["training"]
+    parts = {
+        "corpus": _build(CorpusSpec, data["corpus"]),
+        "tokenizer": _build(TokenizerSpec, data["tokenizer"]),
+        "model": _build(StaticSpec if "method" in model else EncoderSpec, model),
+        "training": None if training is None else _build(TrainingSpec, training),
+        "recipes": tuple((name, version) for name, version in data["recipes"]),
+    }
+    return _build(RunSpec, {**data, **parts})
 
 
 def _build(cls: type, data: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Word pieces: one tokenizer a run, the same five special tokens in all, and the flat stream that models read.
+"""Word pieces: one tokenizer a run, the same five special tokens in all, and the stream that models read.
 
 Text arrives with its words separated by spaces (``corpora.text`` sees to scripts that write none), so
 splitting is on white space (and before and after ``[``, so that "[MASK]" in a text is never the mask) and a
@@ -49,8 +49,8 @@ def build(spec: TokenizerSpec, corpora: dict[str, Dataset], data: Path | None = 
     """The tokenizer of a run: WordPiece trained on all its languages together, or multilingual BERT's.
 
     Multilingual BERT's vocabulary keeps its pieces; its five special tokens move to ids 0 to 4 as everywhere
-    here. The same text gives the same tokenizer in every process. Raises :class:`UserError` on an unknown kind
-    or a size too small for the characters.
+    here. The same text gives the same tokenizer in every process. Raises :class:`UserError` on an unknown
+    kind or a size too small for the characters.
     """
     if spec.kind == "wordpiece":
         return _tokenizer(_trained_pieces(spec.size, corpora))
@@ -72,7 +72,7 @@ def _trained_pieces(size: int, corpora: dict[str, Dataset]) -> list[str]:
         return (line for text in corpora.values() for batch in text.iter(2000) for line in batch["text"])
 
     words = {word for line in lines() for word in line.replace("[", " [ ").split()}
-    # The trainer numbers these in the order of a hash map, different in every process, and breaks ties by number.
+    # The trainer would number these in an order that differs in every process, and numbers break its ties.
     continuing = sorted({CONTINUES + character for word in words for character in word[1:]})
     trainer = trainers.WordPieceTrainer(
         vocab_size=size,
@@ -86,7 +86,8 @@ def _trained_pieces(size: int, corpora: dict[str, Dataset]) -> list[str]:
     vocabulary = tokenizer.get_vocab()
     if len(vocabulary) > size:
         raise UserError(
-            f"tokenizer: {size} pieces are fewer than the characters of this text; give at least {len(vocabulary)}"
+            f"tokenizer: {size} pieces are fewer than the characters of this text; "
+            f"give at least {len(vocabulary)}"
         )
     return sorted(vocabulary, key=vocabulary.__getitem__)
 
@@ -138,6 +139,6 @@ def stream(tokenizer: Tokenizer, dataset: Dataset) -> TokenStream:
         raise UserError("tokenizer: the corpus holds no tokens")
     ids = np.concatenate(pieces)
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
-    continuing = np.zeros(tokenizer.get_vocab_size(), dtype=bool)
-    continuing[[number for piece, number in tokenizer.get_vocab().items() if piece.startswith(CONTINUES)]] = True
-    return TokenStream(ids, starts, np.array(documents, dtype=np.int64), continuing[ids])
+    vocabulary = tokenizer.get_vocab()
+    continuing = [piece.startswith(CONTINUES) for piece in sorted(vocabulary, key=vocabulary.__getitem__)]
+    return TokenStream(ids, starts, np.array(documents, dtype=np.int64), np.array(continuing)[ids])

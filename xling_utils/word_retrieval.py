@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +57,15 @@ def counted_words(text: Any) -> Counter[str]:
 
 
 def restrict(
-    pairs: Sequence[tuple[str, str]], source: Counter[str], target: Counter[str], language: str, candidates: int
+    pairs: Sequence[tuple[str, str]],
+    source: Counter[str],
+    target: Counter[str],
+    language: str,
+    candidates: int,
+    *,
+    identical: bool = False,
 ) -> Dictionary:
-    """Keeps the pairs of different strings whose words stand often enough in the text.
+    """Keeps the pairs whose words stand often enough in the text; pairs of ``identical`` strings on request.
 
     A translation of several units (Chinese characters, Vietnamese syllables) counts if each of its units does.
     Raises :class:`UserError` if nothing is left.
@@ -67,7 +74,9 @@ def restrict(
     def common(word: str, counts: Counter[str]) -> bool:
         return all(counts[unit] >= MINIMUM_COUNT for unit in word.split())
 
-    kept = [(s, t) for s, t in pairs if s != t and common(s, source) and common(t, target)]
+    kept = [
+        (s, t) for s, t in pairs if (identical or s != t) and common(s, source) and common(t, target)
+    ]
     if not kept:
         raise UserError(
             f"dictionary en-{language}: none of its {len(pairs)} pairs has both words in the corpus; "
@@ -84,24 +93,27 @@ def restrict(
     return Dictionary(language, sources, targets, len(own), [gold[s] for s in sources])
 
 
-def rows(run: Run, scale: Scale, data: Path | None, targets: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
     """Tidy rows of one run: ``task, metric, source, target, layer, step, value, low, high, n``.
 
-    Metrics: ``mrr`` (dictionary candidates, plain cosine: A's), ``mrr_centred`` (each language's mean taken out
-    first), ``mrr_vocabulary`` (centred, among the full vocabulary), ``mrr_shuffled`` (centred, shuffled
-    dictionary), ``chance`` and ``chance_vocabulary``. ``low`` and ``high`` bound a 95 % bootstrap interval over
-    dictionary words. ``targets`` restricts the languages. Snapshots give rows of ``mrr_centred`` a step.
+    The dictionary holds the words that stand often enough in the scale's *small* corpus of the same seed, so
+    that both data sizes are asked the same questions (the small corpus is a part of the large one). Metrics:
+    ``mrr`` (dictionary candidates, plain cosine: A's), ``mrr_centred`` (each language's mean taken out first),
+    ``mrr_vocabulary`` (centred, among the full vocabulary), ``mrr_identical`` (as ``mrr``, with the pairs of
+    identical strings that the others leave out), ``mrr_shuffled`` (centred, shuffled dictionary), ``chance``
+    and ``chance_vocabulary``. ``low`` and ``high`` bound a 95 % bootstrap interval over dictionary words.
+    Snapshots give rows of ``mrr_centred`` a ``step``; controlled text, rows of ``mrr`` a ``part_of_speech``.
     """
     spec = run.spec
-    texts = corpora.load(spec.corpus, data, lowercase=spec.tokenizer.kind != "mbert")
+    lowercase = spec.tokenizer.kind != "mbert"
+    texts = corpora.load(spec.corpus, data, lowercase=lowercase)
+    small = replace(spec.corpus, sentences=min(spec.corpus.sentences, scale.sentences[0]))
+    counts = {lang: counted_words(text) for lang, text in corpora.load(small, data, lowercase=lowercase).items()}
     tokenizer = tokenization.load(run.path / TOKENIZER_FILE)
-    counts = {language: counted_words(text) for language, text in texts.items()}
-    dictionaries = [
-        restrict(corpora.dictionary(spec.corpus.source, lang, data), counts["en"], counts[lang], lang, scale.candidates)
-        for lang in (targets or [lang for lang in spec.corpus.languages if lang != "en"])
-    ]
-    streams = {} if isinstance(spec.model, StaticSpec) else {k: tokenization.stream(tokenizer, t) for k, t in texts.items()}
-    length = spec.training.length if spec.training else scale.training.length
+    streams = {}
+    if isinstance(spec.model, EncoderSpec):
+        streams = {lang: tokenization.stream(tokenizer, text) for lang, text in texts.items()}
+    length = (spec.training or scale.training).length
 
     def vectors(model: Any, language: str, words: Sequence[str]) -> npt.NDArray[np.float32]:
         pieces = tokenization.encode_words(tokenizer, words)
@@ -110,22 +122,32 @@ def rows(run: Run, scale: Scale, data: Path | None, targets: Sequence[str] | Non
         return contextual_words(model, streams[language], pieces, length, scale.context_tokens).vectors
 
     model = _model(run)
-    for dictionary in dictionaries:
+    snapshots = [
+        (int(path.stem), encoder.load(run.path, f"{SNAPSHOTS}/{path.name}"))
+        for path in sorted((run.path / SNAPSHOTS).glob("*.safetensors"))
+    ]
+    for language in spec.corpus.languages:
+        if language == "en":
+            continue
+        pairs = corpora.dictionary(spec.corpus.source, language, data)
+        dictionary = restrict(pairs, counts["en"], counts[language], language, scale.candidates)
         x = vectors(model, "en", dictionary.sources)
-        y = vectors(model, dictionary.language, dictionary.targets)
+        y = vectors(model, language, dictionary.targets)
         for layer, (sources, others) in enumerate(zip(x, y, strict=True)):
             for metric, value in _measures(sources, others, dictionary, spec.seed):
-                yield _row(dictionary.language, metric, layer, value)
-        if spec.corpus.source == "controlled":
-            yield from _by_part_of_speech(dictionary.language, counts, lambda *a: vectors(model, *a))
-    for path in sorted((run.path / SNAPSHOTS).glob("*.safetensors")):
-        model = encoder.load(run.path, f"{SNAPSHOTS}/{path.name}")
-        for dictionary in dictionaries:
-            own = dictionary.targets[: dictionary.dictionary_targets]
-            x, y = vectors(model, "en", dictionary.sources), vectors(model, dictionary.language, own)
+                yield _row(language, metric, layer, value)
+        own = dictionary.targets[: dictionary.dictionary_targets]
+        for step, earlier in snapshots:
+            x, y = vectors(earlier, "en", dictionary.sources), vectors(earlier, language, own)
             for layer, (sources, others) in enumerate(zip(x, y, strict=True)):
                 values = reciprocal_ranks(centred(sources), centred(others), dictionary.gold)
-                yield _row(dictionary.language, "mrr_centred", layer, values) | {"step": int(path.stem)}
+                yield _row(language, "mrr_centred", layer, values) | {"step": step}
+        full = restrict(pairs, counts["en"], counts[language], language, 0, identical=True)
+        x, y = vectors(model, "en", full.sources), vectors(model, language, full.targets)
+        for layer, (sources, others) in enumerate(zip(x, y, strict=True)):
+            yield _row(language, "mrr_identical", layer, reciprocal_ranks(sources, others, full.gold))
+        if spec.corpus.source == "controlled":
+            yield from _by_part_of_speech(language, counts, partial(vectors, model))
 
 
 def _by_part_of_speech(

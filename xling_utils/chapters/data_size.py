@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ from xling_utils import word_retrieval
 from xling_utils.chapters import Planned
 from xling_utils.retrieval import over_seeds
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
-from xling_utils.specs import LANGUAGES, EncoderSpec
+from xling_utils.specs import LANGUAGES
 from xling_utils.store import Run
 
 CHAPTER = "01_data_size"
-MODELS = ("GloVe", "word2vec", "BERT", "untrained")
+MODELS = ("GloVe", "word2vec", "BERT, equal epochs", "BERT", "untrained")
 STATIC = {"GloVe": "glove", "word2vec": "word2vec"}
+EQUAL_EPOCHS = "BERT, equal epochs"
+"""BERT on the small corpus, with as many passes over it as the large corpus gets, hence fewer updates."""
+ENCODERS = ("BERT", EQUAL_EPOCHS, "untrained")
 SNAPSHOTS = 8
 SEEDS_BEYOND_BASE = 3
 """Seeds of every pair but the base pair, at most."""
@@ -63,8 +67,14 @@ def _pair(scale: Scale, language: str, seed: int, sizes: Sequence[int], *, headl
     for size in sizes:
         for model, method in STATIC.items():
             yield Planned(_named(model, size), scale.static(method, pair, size, seed), headline)
-        snapshots = SNAPSHOTS if headline and size == scale.sentences[-1] else 0
-        yield Planned(_named("BERT", size), scale.bert(pair, size, seed, snapshots), headline)
+        large = size == scale.sentences[-1]
+        bert = scale.bert(pair, size, seed, SNAPSHOTS if headline and large else 0)
+        yield Planned(_named("BERT", size), bert, headline)
+        if not large:
+            assert bert.training is not None
+            steps = max(1, bert.training.steps * size // scale.sentences[-1])
+            short = replace(bert, training=replace(bert.training, steps=steps))
+            yield Planned(_named(EQUAL_EPOCHS, size), short, headline)
     if headline:
         yield Planned(_named("untrained", sizes[-1]), scale.untrained(pair, sizes[-1], seed), headline)
 
@@ -91,7 +101,7 @@ def headline_layer(scale: Scale) -> int:
 def headline_rows(table: pd.DataFrame, scale: Scale, metric: str = "mrr") -> pd.DataFrame:
     """Rows of R01 for single-number comparisons: trained to the end, the headline layer (0 for static)."""
     middle = headline_layer(scale)
-    at = table["layer"].where(table["model"].isin(["BERT", "untrained"]), middle)
+    at = table["layer"].where(table["model"].isin(ENCODERS), middle)
     keep = (table["experiment"] == "R01") & (table["metric"] == metric) & table["step"].isna() & (at == middle)
     return table[keep]
 
@@ -111,9 +121,3 @@ def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
             | {"value": interval.value, "low": interval.low, "high": interval.high, "seeds": interval.n}
         )
     return pd.DataFrame(found, columns=[*by, "value", "low", "high", "seeds"])
-
-
-def encoder_width(scale: Scale) -> int:
-    """Width of every model of the chapter at ``scale``: static vectors are as wide as the encoder."""
-    assert isinstance(scale.encoder, EncoderSpec)
-    return scale.encoder.width

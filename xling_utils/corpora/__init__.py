@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,15 +42,12 @@ def load(
 
 
 def fingerprint(spec: CorpusSpec, data: Path | None = None) -> str:
-    """Identity of the text that ``spec`` reads: a hash of the real files, or of the controlled world's sources."""
+    """Identity of the text that ``spec`` reads: a hash of the real files, or of the controlled world."""
     _check(spec, data)
     if spec.source == "controlled":
-        folder = Path(__file__).parent / "controlled"
-        paths = sorted(path for path in folder.iterdir() if path.suffix in (".py", ".tsv"))
-        digest = hashlib.sha256()
-        for path in paths:
-            digest.update(f"{path.name}\0".encode() + path.read_bytes())
-        return digest.hexdigest()
+        from xling_utils.corpora import controlled
+
+        return controlled.fingerprint(spec.languages)
     from xling_utils.corpora import directory
 
     return directory.fingerprint(_given(data), spec.languages)

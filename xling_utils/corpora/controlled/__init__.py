@@ -6,16 +6,21 @@ languages unless asked for: each language draws its own documents from the one w
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
-from itertools import islice
+from functools import cache
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from xling_utils.corpora.controlled.documents import documents
 from xling_utils.corpora.controlled.grammar import GRAMMARS, Node, Token, linearise
-from xling_utils.corpora.controlled.lexicon import words
+from xling_utils.corpora.controlled.lexicon import concepts, words
 
 if TYPE_CHECKING:
     from datasets import Dataset
+
+
+FINGERPRINT_SEED = 0
 
 
 def realise(tree: Node, language: str) -> list[Token]:
@@ -46,3 +51,29 @@ def parallel(languages: tuple[str, ...], sentences: int, seed: int) -> list[dict
     """``sentences`` sentences said in every one of ``languages``: a draw of its own, for tests only."""
     trees = (tree for trees in documents(seed, "parallel") for tree in trees)
     return [{lang: realise(tree, lang) for lang in languages} for tree in islice(trees, sentences)]
+
+
+@cache
+def word_order_distance(first: str, second: str, sentences: int = 500) -> float:
+    """Share of pairs of content words that the two languages put in opposite orders, from 0 to 1, over
+    ``sentences`` parallel sentences: Kendall's distance of word order, weighted by what is really said."""
+    differ = total = 0
+    for said in parallel((first, second), sentences, FINGERPRINT_SEED):
+        place = {token.key: i for i, token in enumerate(said[second])}
+        keys = [token.key for token in said[first] if token.key in concepts() and token.key in place]
+        for left, right in combinations(dict.fromkeys(keys), 2):
+            total += 1
+            differ += place[left] > place[right]
+    return differ / total
+
+
+@cache
+def fingerprint(languages: tuple[str, ...]) -> str:
+    """Identity of the world and of ``languages``: a hash of the tables' words and of 1,000 sentences of each."""
+    digest = hashlib.sha256()
+    for language in languages:
+        for key, form in words(language).items():
+            digest.update(f"{key}\t{form}\n".encode())
+        for row in _rows(language, 1000, FINGERPRINT_SEED, language):
+            digest.update(f"{row['document']}\t{row['text']}\n".encode())
+    return digest.hexdigest()

@@ -117,7 +117,7 @@ def quality(scene: Scene, governor: str, *classes: str) -> Node:
     """A clause of the form "the house is big", about something that suits ``governor``."""
     noun = scene.pick(governor, *(classes or tuple(ADJECTIVES)))
     node = Node(described(scene, noun), "ADJ", frame=PREDICATE)
-    return node.add(noun_phrase(scene, noun, "subj", rich=0.2), leaf("BE", "cop"))
+    return node.add(noun_phrase(scene, noun, "subj", rich=0.2), leaf("BE_ADJ", "cop"))
 
 
 def infinitive(scene: Scene, frame: Frame, slot: str) -> Node:

@@ -1,81 +1,46 @@
-"""Natural language inference in the controlled world: premise, hypothesis, and a label that follows from meaning.
+"""Natural language inference in the controlled world: premise, hypothesis, and the label that their meaning gives.
 
-The hypothesis is drawn first and the label after it, independently; then a premise is sought that stands in
-that relation to it. So the hypothesis alone says nothing about the label, by construction, and what a
-classifier learns it learns from the pair.
-
-What the words mean, as natural logic does it (van Benthem; MacCartney and Manning, 2007). Both sentences speak
-of one situation. A noun is narrower than its hypernym, a phrase with a modifier narrower than without. Opposite
-verbs, predicates and manners exclude each other. "Not" denies the predicate with its objects and circumstances,
-never the subject: there, and only there, it turns the direction around. *Lion* entails *animal*; "does not eat
-fruit" entails "does not eat lemons".
+The hypothesis is drawn first, the label independently of it, and then a premise is sought that stands in that
+relation to it. So the hypothesis alone cannot give the label away. What the labels mean is in ``facts``.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cache
-from itertools import accumulate, islice, pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
-from xling_utils.corpora.controlled.constructions import (
-    ADJECTIVES,
-    COUNTABLE,
-    DETERMINER_SLOT,
-    VERB_CLASSES,
-    end,
-    leaf,
-)
-from xling_utils.corpora.controlled.grammar import CLAUSE, GRAMMARS, PREDICATE, Node, linearise
-from xling_utils.corpora.controlled.lexicon import concepts, words
+from xling_utils.corpora.controlled.constructions import ADJECTIVES, COUNTABLE, VERB_CLASSES
+from xling_utils.corpora.controlled.facts import Fact, judge, tree, unrelated
+from xling_utils.corpora.controlled.grammar import GRAMMARS, linearise
+from xling_utils.corpora.controlled.lexicon import concepts, members, words
 from xling_utils.corpora.controlled.world import Frame, Scene, frames, world
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 LABELS = ("entailment", "neutral", "contradiction")
-OUTER = ("subject", "subject_adjective", "companion")
-"""Parts that a negation does not reach."""
-INNER = ("predicate", "degree", "object", "object_adjective", "number", "oblique", "time", "manner")
-"""Parts that a negation denies."""
-MODIFIERS = ("subject_adjective", "companion", "degree", "object_adjective", "number", "oblique", "time", "manner")
-"""Parts that may be absent."""
+NOUNS = ("subject", "object", "oblique")
+ADJUNCTS = (
+    "subject_adjective",
+    "object_adjective",
+    "companion",
+    "number",
+    "degree",
+    "oblique",
+    "time",
+    "manner",
+)
 HOW = ("quickly", "slowly", "well", "badly", "together", "alone", "again")
 DETERMINERS = ("DEF", "THIS", "THAT_D", "MY", "YOUR", "HIS", "OUR")
-BODILY = ("motion", "posture", "toil")
-"""Classes of verbs that one and the same body does not do at once, whatever else it does."""
-DO_NOT_SWAP = ({"cook_v", "make"}, {"bring", "carry"}, {"read", "learn"})
-"""Verbs of different classes where one deed may be the other: neither related nor unrelated."""
-
-
-@dataclass(frozen=True)
-class Fact:
-    """What a sentence claims; every part is a concept or ``""``. ``oblique`` holds an adposition and a noun."""
-
-    subject: str
-    predicate: str
-    determiner: str
-    negated: bool = False
-    subject_adjective: str = ""
-    companion: str = ""
-    degree: str = ""
-    object: str = ""
-    object_adjective: str = ""
-    number: str = ""
-    oblique: tuple[str, str] | None = None
-    time: str = ""
-    manner: str = ""
-
-    @property
-    def verbal(self) -> bool:
-        """Whether somebody does something, rather than being somehow."""
-        return concepts()[self.predicate].upos == "VERB"
+"""Determiners that point at one thing, in premise and hypothesis the same."""
 
 
 def triples(language: str, count: int, seed: int) -> Dataset:
-    """``count`` triples of ``language``: string columns ``premise``, ``hypothesis``, ``label`` (one of ``LABELS``).
+    """``count`` triples of ``language``: string columns ``premise``, ``hypothesis``, ``label`` (of ``LABELS``).
 
     Every three rows hold each label once, in random order. Languages draw independently. Raises
     :class:`UserError` on an unknown language.
@@ -84,7 +49,7 @@ def triples(language: str, count: int, seed: int) -> Dataset:
 
 
 def parallel_triples(languages: tuple[str, ...], count: int, seed: int) -> dict[str, Dataset]:
-    """The same ``count`` triples in every language, row by row, drawn apart from those of :func:`triples`."""
+    """The same ``count`` triples in each language, row by row: another draw than any of :func:`triples`."""
     drawn = list(pairs(count, seed, "parallel"))
     return {language: _dataset(drawn, language) for language in languages}
 
@@ -103,54 +68,7 @@ def pairs(count: int, seed: int, stream: str) -> Iterator[tuple[Fact, Fact, str]
     return islice(draw(), count)
 
 
-def judge(premise: Fact, hypothesis: Fact) -> str:
-    """The label of a pair, or ``""`` where the world does not settle it."""
-    outer = _combine([_compare(premise, hypothesis, part) for part in OUTER])
-    inner = _combine([_compare(premise, hypothesis, part) for part in INNER])
-    if "?" in (outer, inner):
-        return ""
-    if outer == "#":
-        return "neutral"
-    if premise.negated:
-        inner = {"<": ">", ">": "<", "x": "#"}.get(inner, inner)
-    if premise.negated == hypothesis.negated:
-        if inner == "x":
-            return "contradiction" if outer == "=" else ""
-        return "entailment" if inner in "=<" and outer in "=<" else "neutral"
-    if inner in "=<":
-        return "contradiction" if outer in "=<" else ""
-    return "entailment" if inner == "x" and outer in "=<" else "neutral"
-
-
-def tree(fact: Fact) -> Node:
-    """The sentence that claims ``fact``, for any grammar to order."""
-    subject = _noun(fact.subject, "subj", fact.determiner, fact.subject_adjective)
-    if fact.companion:
-        subject.add(_noun(fact.companion, "conj", fact.determiner).add(leaf("AND", "cc")))
-    node = Node(fact.predicate, concepts()[fact.predicate].upos, frame=CLAUSE if fact.verbal else PREDICATE)
-    node.add(subject, None if fact.verbal else leaf("BE", "cop"), leaf("NOT", "neg") if fact.negated else None)
-    if fact.object:
-        countable = concepts()[fact.object].group in COUNTABLE[:-1] and not fact.number
-        thing = _noun(fact.object, "obj", "INDEF" if countable else "", fact.object_adjective)
-        if fact.number:
-            thing.add(leaf(fact.number, "num"), leaf("CLF", "clf"))
-        node.add(thing.add(leaf("ACC", "case")))
-    if fact.oblique:
-        adposition, noun = fact.oblique
-        node.add(_noun(noun, "obl", "DEF").add(leaf(adposition, "case")))
-    for key, slot in ((fact.degree, "deg"), (fact.time, "tadv"), (fact.manner, "adv")):
-        node.add(leaf(key, slot) if key else None)
-    return end(node)
-
-
-def _noun(key: str, slot: str, determiner: str, adjective: str = "") -> Node:
-    node = Node(key, concepts()[key].upos, slot)
-    if determiner and node.upos == "NOUN":
-        node.add(leaf(determiner, DETERMINER_SLOT[determiner]))
-    return node.add(leaf(adjective, "adj") if adjective else None)
-
-
-def _dataset(drawn: Iterator[tuple[Fact, Fact, str]] | list[tuple[Fact, Fact, str]], language: str) -> Dataset:
+def _dataset(drawn: Iterable[tuple[Fact, Fact, str]], language: str) -> Dataset:
     from datasets import Dataset
 
     forms = words(language)
@@ -158,74 +76,8 @@ def _dataset(drawn: Iterator[tuple[Fact, Fact, str]] | list[tuple[Fact, Fact, st
     def say(fact: Fact) -> str:
         return " ".join(token.form for token in linearise(tree(fact), GRAMMARS[language], forms))
 
-    return Dataset.from_list([{"premise": say(p), "hypothesis": say(h), "label": label} for p, h, label in drawn])
-
-
-def _compare(premise: Fact, hypothesis: Fact, part: str) -> str:
-    """How the premise's part relates to the hypothesis's: ``=`` the same, ``<`` narrower, ``>`` wider, ``x``
-    excluded by it, ``#`` independent of it, ``?`` not settled."""
-    a, b = getattr(premise, part), getattr(hypothesis, part)
-    if a == b:
-        return "="
-    if not a or not b:
-        return ">" if b else "<"
-    if part == "oblique":
-        if a[0] != b[0]:
-            return "#"
-        a, b = a[1], b[1]
-    if concepts()[a].hypernym == b:
-        return "<"
-    if concepts()[b].hypernym == a:
-        return ">"
-    if part in ("predicate", "manner") and concepts()[a].antonym == b:
-        return "x"
-    if part == "predicate" and not _unrelated(a, b):
-        return "?"
-    return "#"
-
-
-def _combine(relations: list[str]) -> str:
-    found = set(relations) - {"="}
-    if len(found) < 2:
-        return found.pop() if found else "="
-    if "?" in found or "x" in found:
-        return "?"
-    return "#"
-
-
-def _unrelated(a: str, b: str) -> bool:
-    """Whether one predicate of the same subject and object says nothing about the other."""
-    first, second = concepts()[a], concepts()[b]
-    at_once = first.group in BODILY and second.group in BODILY
-    return first.upos == second.upos and first.group != second.group and not at_once and {a, b} not in DO_NOT_SWAP
-
-
-@cache
-def _frame(predicate: str) -> Frame:
-    """What a predicate takes. Opposite verbs share one frame, or the less usual of the two would tell."""
-    entry = concepts()[predicate]
-    if entry.upos == "ADJ":
-        return Frame(predicate, tuple(name for name, fitting in ADJECTIVES.items() if entry.group in fitting), (), ())
-    both = [frames()[key] for key in (predicate, entry.antonym) if key]
-    subject, object_, obliques = (
-        tuple(dict.fromkeys(item for frame in both for item in getattr(frame, side)))
-        for side in ("subject", "object", "obliques")
-    )
-    return Frame(predicate, subject, object_, obliques)
-
-
-def _pick(scene: Scene, governor: str, classes: tuple[str, ...], fits: Callable[[str], bool]) -> str:
-    """A concept of ``classes`` that ``fits``, as likely as the world has it; ``""`` if there is none."""
-    keys, cumulative = world().choices(governor, classes, scene.topic)
-    weights = [b - a if fits(key) else 0.0 for key, (a, b) in zip(keys, pairwise([0.0, *cumulative]), strict=True)]
-    total = list(accumulate(weights))
-    return scene.rng.choices(keys, cum_weights=total)[0] if total and total[-1] > 0 else ""
-
-
-def _adjective(scene: Scene, noun: str, avoid: str = "") -> str:
-    # The word that is predicated is left out: "the big house is small" would be no sentence about one house.
-    classes = tuple(name for name in ADJECTIVES.get(concepts()[noun].group, ()))
-    return _pick(scene, noun, classes, lambda key: avoid not in (key, concepts()[key].antonym)) if classes else ""
+    rows = [{"premise": say(p), "hypothesis": say(h), "label": label} for p, h, label in drawn]
+    return Dataset.from_list(rows)
 
 
 def _hypothesis(scene: Scene) -> Fact:
@@ -237,61 +89,180 @@ def _hypothesis(scene: Scene) -> Fact:
     subject = scene.pick(predicate, *frame.subject)
     thing = scene.pick(predicate, *frame.object) if frame.object else ""
     fact = Fact(subject, predicate, scene.habit(subject, *DETERMINERS), scene.chance(0.5), object=thing)
-    for part in MODIFIERS:
-        if scene.chance(0.3):
-            fact = _toggle(scene, fact, part) or fact
-    for part in ("subject", "object", "oblique"):
-        if scene.chance(0.3):
+    for part in ADJUNCTS:
+        if scene.chance(0.35):
+            fact = _fill(scene, fact, part) or fact
+    for part in NOUNS:
+        if scene.chance(0.4):
             fact = _widen(scene, fact, part) or fact
     return fact
 
 
 def _premise(scene: Scene, hypothesis: Fact, label: str) -> Fact:
-    """Random changes until one gives the ``label``; some always does, whatever the hypothesis is."""
-    edits = list(EDITS)
+    """Random edits until some give the ``label``: every hypothesis has such edits for every label."""
     while True:
         fact: Fact | None = hypothesis
         if scene.chance(0.5):
             fact = replace(hypothesis, negated=not hypothesis.negated)
-        for edit, part in scene.rng.sample(edits, scene.rng.choice((0, 1, 1, 2))):
+        for edit, part in scene.rng.sample(EDITS, scene.rng.choice((0, 1, 2, 3))):
             fact = fact and edit(scene, fact, part)
         if fact and fact != hypothesis and judge(fact, hypothesis) == label:
             return fact
 
 
+@cache
+def _frame(predicate: str) -> Frame:
+    """What a predicate takes. Opposite verbs share one frame, or the less usual of the two would tell."""
+    entry = concepts()[predicate]
+    if entry.upos == "ADJ":
+        return Frame(
+            predicate, tuple(key for key, names in ADJECTIVES.items() if entry.group in names), (), ()
+        )
+    both = [frames()[key] for key in (predicate, entry.antonym) if key]
+    subject, thing, obliques = (
+        tuple(dict.fromkeys(item for frame in both for item in getattr(frame, side)))
+        for side in ("subject", "object", "obliques")
+    )
+    return Frame(predicate, subject, thing, obliques)
+
+
+@cache
+def _takes(classes: tuple[str, ...], noun: str) -> bool:
+    """Whether a slot for ``classes`` takes ``noun`` or something that is one."""
+    return any(noun in (key, concepts()[key].hypernym) for name in classes for key in members(name))
+
+
+def _pick(scene: Scene, governor: str, classes: tuple[str, ...], fits: Callable[[str], bool]) -> str:
+    """A concept of ``classes`` that ``fits``, as likely as the world has it; ``""`` if there is none."""
+    if not classes:
+        return ""
+    keys, cumulative = world().choices(governor, classes, scene.topic)
+    steps = zip(keys, pairwise([0.0, *cumulative]), strict=True)
+    weights = {key: high - low for key, (low, high) in steps if fits(key)}
+    return scene.rng.choices(list(weights), list(weights.values()))[0] if weights else ""
+
+
 def _toggle(scene: Scene, fact: Fact, part: str) -> Fact | None:
-    """Drops a modifier or adds one."""
+    """Drops an adjunct or adds one."""
     if getattr(fact, part):
         return replace(fact, **{part: None if part == "oblique" else ""})
     return _fill(scene, fact, part)
 
 
+def _exchange(scene: Scene, fact: Fact, part: str) -> Fact | None:
+    """Something else that suits takes the place of what is there."""
+    return _fill(scene, fact, part) if getattr(fact, part) else None
+
+
+def _oppose(scene: Scene, fact: Fact, part: str) -> Fact | None:
+    """A predicate or manner becomes its opposite."""
+    opposite = concepts()[getattr(fact, part)].antonym if getattr(fact, part) else ""
+    return replace(fact, **{part: opposite}) if opposite else None
+
+
+def _widen(scene: Scene, fact: Fact, part: str) -> Fact | None:
+    """A noun becomes its hypernym."""
+    noun = _noun(fact, part)
+    return _with_noun(fact, part, concepts()[noun].hypernym if noun else "")
+
+
+def _narrow(scene: Scene, fact: Fact, part: str) -> Fact | None:
+    """A noun becomes one of those that it is the hypernym of."""
+    noun, frame = _noun(fact, part), _frame(fact.predicate)
+    if not noun:
+        return None
+    if part == "oblique":
+        options = [names for link, names in frame.obliques if link == fact.oblique[0] and _takes(names, noun)]
+        classes = options[0] if options else ()
+    else:
+        classes = getattr(frame, part)
+    taken = (fact.subject, fact.companion, fact.object)
+    fits = [key for name in classes for key in members(name) if concepts()[key].hypernym == noun]
+    return _with_noun(
+        fact, part, _pick(scene, fact.predicate, classes, set(fits).difference(taken).__contains__)
+    )
+
+
+def _noun(fact: Fact, part: str) -> str:
+    value = getattr(fact, part)
+    return value[1] if part == "oblique" and value else value or ""
+
+
+def _with_noun(fact: Fact, part: str, noun: str) -> Fact | None:
+    if not noun:
+        return None
+    return replace(fact, **{part: (fact.oblique[0], noun) if part == "oblique" else noun})
+
+
 def _fill(scene: Scene, fact: Fact, part: str) -> Fact | None:
     """Puts something that suits, other than what is there, into a part; ``None`` if nothing does."""
-    frame, now, value = _frame(fact.predicate), getattr(fact, part), None
-    taken = {now, fact.subject, fact.companion, fact.object}
-
-    def related(key: str) -> bool:
-        return key in taken or any(concepts()[key].hypernym == noun or concepts()[noun].hypernym == key
-                                   for noun in taken if noun)  # fmt: skip
-
-    if part in ("subject", "companion"):
-        value = _pick(scene, fact.predicate, frame.subject, lambda key: not related(key))
-    elif part == "object" and frame.object:
-        value = _pick(scene, fact.predicate, frame.object, lambda key: not related(key))
-    elif part == "subject_adjective" and concepts()[fact.subject].upos == "NOUN":
-        value = _adjective(scene, fact.subject, fact.predicate)
-    elif part == "object_adjective" and fact.object and concepts()[fact.object].upos == "NOUN":
-        value = _adjective(scene, fact.object)
-    elif part == "number" and fact.object and concepts()[fact.object].group in COUNTABLE[:-1]:
-        value = scene.pick(fact.object, "number") if not now else None
+    frame, now = _frame(fact.predicate), getattr(fact, part)
+    value: str | tuple[str, str] = ""
+    if part in ("subject", "object", "companion"):
+        classes = frame.object if part == "object" else frame.subject
+        value = _pick(scene, fact.predicate, classes, _unlike(fact))
+    elif part == "predicate":
+        value = _rival(scene, fact)
+    elif part in ("subject_adjective", "object_adjective"):
+        noun = _noun(fact, part.removesuffix("_adjective"))
+        if noun and concepts()[noun].upos == "NOUN":
+            said = (fact.predicate, concepts()[fact.predicate].antonym)
+            classes = ADJECTIVES.get(concepts()[noun].group, ())
+            value = _pick(scene, noun, classes, lambda key: key not in said)
+    elif part == "number" and fact.object and concepts()[fact.object].group in COUNTABLE and not now:
+        value = scene.pick(fact.object, "number")
     elif part == "degree" and not fact.verbal:
         value = "VERY"
     elif part == "oblique" and frame.obliques:
         adposition, classes = scene.rng.choice(frame.obliques)
-        value = (adposition, scene.pick(fact.predicate, *classes))
+        noun = _pick(scene, fact.predicate, classes, _unlike(fact))
+        value = (adposition, noun) if noun else ""
     elif part == "time":
         value = scene.pick(fact.predicate, "when")
     elif part == "manner" and fact.verbal:
         value = scene.pick(fact.predicate, *HOW)
     return replace(fact, **{part: value}) if value and value != now else None
+
+
+def _unlike(fact: Fact) -> Callable[[str], bool]:
+    """A test of nouns: none that ``fact`` mentions, nor wider nor narrower ones."""
+    nouns = [concepts()[noun] for noun in (fact.subject, fact.companion, fact.object) if noun]
+    avoid = {entry.key for entry in nouns} | {entry.hypernym for entry in nouns} - {""}
+    return lambda key: key not in avoid and concepts()[key].hypernym not in avoid
+
+
+def _rival(scene: Scene, fact: Fact) -> str:
+    """Another predicate that ``fact`` could have and that has nothing to do with its own."""
+    if not fact.verbal:
+        said = concepts()[fact.subject_adjective] if fact.subject_adjective else None
+        avoid = (said.key, said.antonym) if said else ()
+        classes = ADJECTIVES.get(concepts()[fact.subject].group, ())
+        return _pick(scene, "BE", classes, lambda key: key not in avoid and unrelated(key, fact.predicate))
+
+    def fits(key: str) -> bool:
+        frame = _frame(key)
+        if not unrelated(key, fact.predicate) or bool(frame.object) != bool(fact.object):
+            return False
+        adposition, noun = fact.oblique or ("", "")
+        return (
+            _takes(frame.subject, fact.subject)
+            and (not fact.object or _takes(frame.object, fact.object))
+            and (
+                not noun or any(link == adposition and _takes(names, noun) for link, names in frame.obliques)
+            )
+        )
+
+    return _pick(scene, "PERIOD", VERB_CLASSES, fits)
+
+
+EDITS: list[tuple[Callable[[Scene, Fact, str], Fact | None], str]] = [
+    *((_toggle, part) for part in ADJUNCTS),
+    *((_widen, part) for part in NOUNS),
+    *((_narrow, part) for part in NOUNS),
+    *((_oppose, part) for part in ("predicate", "manner")),
+    *(
+        (_exchange, part)
+        for part in (*NOUNS, "predicate", "subject_adjective", "object_adjective", "time", "manner")
+    ),
+]
+"""The ways to turn one sentence into another."""

@@ -146,7 +146,7 @@ def not_so(scene: Scene) -> Node:
 @construction(2)
 def mood(scene: Scene) -> Node:
     node = Node(scene.pick("BE", "mood", "state"), "ADJ", frame=PREDICATE)
-    return end(node.add(leaf(scene.habit(node.key, "I", "YOU", "HE", "WE", "THEY"), "subj"), leaf("BE", "cop")))
+    return end(node.add(leaf(scene.habit(node.key, "I", "YOU", "HE", "WE", "THEY"), "subj"), leaf("BE_ADJ", "cop")))
 
 
 @construction(2)
@@ -222,7 +222,7 @@ def belonging(scene: Scene) -> Node:
     owner = scene.pick("OF", *PEOPLE)
     thing = noun_phrase(scene, scene.pick(owner, *THINGS, "pet", "body"), "subj", rich=0.2)
     thing.add(noun_phrase(scene, owner, "gen", "OF", 0))
-    return end(Node(described(scene, thing.key), "ADJ", frame=PREDICATE).add(thing, leaf("BE", "cop")))
+    return end(Node(described(scene, thing.key), "ADJ", frame=PREDICATE).add(thing, leaf("BE_ADJ", "cop")))
 
 
 @construction(2)
@@ -366,20 +366,20 @@ def yes_no(scene: Scene) -> Node:
 @construction(2)
 def who(scene: Scene) -> Node:
     frame = pick_frame(scene, "WHO")
-    return end(verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("WHO", "subj"))), "QMARK")
+    return end(verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("WHO", "whsubj"))), "QMARK")
 
 
 @construction(2)
 def what(scene: Scene) -> Node:
     frame = pick_frame(scene, "WHAT", "object")
-    node = Node(frame.verb, "VERB", frame=CLAUSE).add(subject(scene, frame, 0.4), leaf("WHAT", "obj"))
+    node = Node(frame.verb, "VERB", frame=CLAUSE).add(subject(scene, frame, 0.4), leaf("WHAT", "whobj"))
     return end(node, "QMARK")
 
 
 @construction(2)
 def where(scene: Scene) -> Node:
-    node = Node("BE_AT", "VERB", frame=CLAUSE)
-    return end(node.add(noun_phrase(scene, scene.pick("WHERE_Q", *THINGS, "place", "pet"), "subj"), leaf("WHERE_Q", "wh")), "QMARK")
+    what = noun_phrase(scene, scene.pick("WHERE_Q", *THINGS, "place", "pet"), "wsubj")
+    return end(Node("WHERE_Q", "ADV", frame=PREDICATE).add(leaf("BE_AT", "wcop"), what), "QMARK")
 
 
 @construction(2)
@@ -392,13 +392,13 @@ def when_why_how(scene: Scene) -> Node:
 def which(scene: Scene) -> Node:
     noun = scene.pick("WHICH", *THINGS, "fruit", "pet", "flora")
     node = Node(described(scene, noun), "ADJ", frame=PREDICATE)
-    return end(node.add(Node(noun, "NOUN", "subj").add(leaf("WHICH", "det")), leaf("BE", "cop")), "QMARK")
+    return end(node.add(Node(noun, "NOUN", "subj").add(leaf("WHICH", "det")), leaf("BE_ADJ", "cop")), "QMARK")
 
 
 @construction(1.5)
 def how_many(scene: Scene) -> Node:
     owner = noun_phrase(scene, scene.pick("HAVE", *PEOPLE), "subj", rich=0)
-    thing = Node(scene.pick("HOWMANY_Q", "pet", "fruit", "vessel", "garment", "media"), "NOUN", "obj")
+    thing = Node(scene.pick("HOWMANY_Q", "pet", "fruit", "vessel", "garment", "media"), "NOUN", "whobj")
     return end(_clause_of("HAVE", owner, thing.add(leaf("HOWMANY_Q", "det"))), "QMARK")
 
 

@@ -1,0 +1,183 @@
+"""Batches: a function of (seed, step) alone, packed, balanced, corrupted as BERT's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from xling_utils.batches import Batch, Batches
+from xling_utils.errors import UserError
+from xling_utils.specs import TrainingSpec
+from xling_utils.tokenization import CLS, FIRST, MASK, SEP, TokenStream
+
+TRAINING = TrainingSpec(steps=100, batch=8, length=12, mask_rate=0.25)
+ROOM = 10_000
+"""Ids set aside for a language's tokens, each of which stands in one place only."""
+
+
+def stream(number: int = 0, sentences: int = 200, longest: int = 9, seed: int = 0) -> TokenStream:
+    """Sentences of distinct tokens from ``FIRST + number * ROOM`` on: a token tells its place in the stream."""
+    lengths = np.random.default_rng([seed, number]).integers(1, longest, sentences) + 1
+    ids = (FIRST + number * ROOM + np.arange(lengths.sum())).astype(np.int32)
+    ids[np.cumsum(lengths) - 1] = SEP
+    starts = np.cumsum(lengths) - lengths
+    return TokenStream(ids, starts, np.zeros(sentences, dtype=np.int64), np.zeros(len(ids), dtype=bool))
+
+
+def restored(batch: Batch) -> np.ndarray:
+    ids = batch.ids.copy()
+    np.put_along_axis(ids, batch.positions, batch.labels, axis=1)
+    return ids
+
+
+def made(languages: int = 2, seed: int = 5, training: TrainingSpec = TRAINING) -> Batches:
+    streams = {str(n): stream(n) for n in range(languages)}
+    return Batches(streams, training, FIRST + languages * ROOM, seed)
+
+
+def same(one: Batch, two: Batch) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(two, name)) for name in ("ids", "positions", "labels"))
+
+
+def test_a_batch_depends_on_seed_and_step_alone():
+    forwards, backwards = made(), made()
+    ahead = [forwards(step) for step in range(6)]
+    back = [backwards(step) for step in reversed(range(6))][::-1]
+    assert all(map(same, ahead, back))
+    assert not same(ahead[0], ahead[1])
+    assert not same(ahead[0], made(seed=6)(0))
+
+
+def test_a_batch_ignores_the_global_generators():
+    np.random.seed(0)
+    one = made()(3)
+    np.random.seed(1)
+    assert same(one, made()(3))
+
+
+def test_making_batches_leaves_the_text_alone():
+    source = stream()
+    before = source.ids.copy()
+    Batches({"en": source}, TRAINING, FIRST + ROOM, 0)(0)
+    assert np.array_equal(source.ids, before)
+
+
+def test_two_processes_share_the_rows_of_one():
+    batch = made()(4)
+    parts = [batch.part(rank, 2) for rank in range(2)]
+    for name in ("ids", "positions", "labels"):
+        whole = getattr(batch, name)
+        assert np.array_equal(np.stack([getattr(part, name) for part in parts], axis=1).reshape(whole.shape), whole)
+    assert same(batch.part(0, 1), batch)
+
+
+def test_a_batch_that_does_not_divide_is_refused():
+    with pytest.raises(UserError, match="8 inputs does not divide among 3 processes"):
+        made()(0).part(0, 3)
+
+
+def test_inputs_are_packed_runs_of_text_from_the_start_of_a_sentence():
+    source = stream()
+    batches = Batches({"en": source}, TRAINING, FIRST + ROOM, 1)
+    begun = set()
+    for step in range(60):
+        ids = restored(batches(step))
+        assert (ids[:, 0] == CLS).all()
+        for row in ids[:, 1:]:
+            start = int(row[0]) - FIRST  # a sentence's first token is never [SEP]
+            assert start in source.starts
+            assert np.array_equal(row, source.ids[start : start + TRAINING.length - 1])
+            begun.add(start)
+    usable = source.starts[source.starts <= len(source.ids) - (TRAINING.length - 1)]
+    assert len(begun) > 0.85 * len(usable)  # 480 draws of 200 starts reach 91 %
+    assert max(begun) > source.starts[-20]
+
+
+def test_a_text_of_exactly_one_input_gives_it():
+    ids = np.arange(FIRST, FIRST + 11, dtype=np.int32)
+    only = TokenStream(ids, np.array([0, 4]), np.zeros(2, dtype=np.int64), np.zeros(11, dtype=bool))
+    batch = Batches({"en": only}, TRAINING, FIRST + 11, 0)(0)
+    assert (restored(batch)[:, 1:] == ids).all()
+
+
+def test_a_language_shorter_than_one_input_is_named():
+    short = TokenStream(
+        np.arange(5, 15, dtype=np.int32), np.array([0]), np.zeros(1, dtype=np.int64), np.zeros(10, dtype=bool)
+    )
+    with pytest.raises(UserError, match="sw has 10 tokens, one input takes 11"):
+        Batches({"en": stream(), "sw": short}, TRAINING, 100, 0)
+
+
+def test_languages_take_turns_across_batches():
+    batches = made(languages=3)
+    counts = np.zeros(3, dtype=int)
+    for step in range(3):
+        first_tokens = restored(batches(step))[:, 1]
+        counts += np.bincount((first_tokens - FIRST) // ROOM, minlength=3)
+        assert counts.max() - counts.min() <= 1
+    assert counts.tolist() == [8, 8, 8]
+
+
+def test_the_number_of_chosen_tokens_is_fixed_and_no_place_is_chosen_twice():
+    batch = made()(0)
+    assert batch.positions.shape == batch.labels.shape == (8, 3)  # 0.25 * 12
+    assert (np.diff(batch.positions, axis=1) > 0).all()
+    few = made(training=TrainingSpec(steps=1, batch=8, length=12, mask_rate=0.01))(0)
+    assert few.positions.shape == (8, 1)
+
+
+def test_flat_positions_index_the_flattened_batch():
+    batch = made()(0)
+    assert np.array_equal(restored(batch).ravel()[batch.flat_positions()], batch.labels.ravel())
+
+
+def test_special_tokens_are_never_chosen_and_ordinary_ones_all_alike():
+    batches, chosen, ordinary = made(), np.zeros(12), np.zeros(12)
+    for step in range(400):
+        batch = batches(step)
+        assert (batch.labels >= FIRST).all()
+        np.add.at(chosen, batch.positions.ravel(), 1)
+        ordinary += (restored(batch) >= FIRST).sum(axis=0)
+    assert chosen[0] == 0
+    rates = chosen[1:] / ordinary[1:]
+    assert rates.max() - rates.min() < 0.06  # 2,000 ordinary tokens a column: standard error 0.01
+
+
+def test_a_row_short_of_ordinary_tokens_gives_special_ones():
+    ids = np.full(50, SEP, dtype=np.int32)
+    ids[0::11] = FIRST
+    source = TokenStream(ids, np.array([0]), np.zeros(1, dtype=np.int64), np.zeros(50, dtype=bool))
+    batch = Batches({"en": source}, TRAINING, 100, 0)(0)
+    assert (batch.labels == FIRST).sum(axis=1).tolist() == [1] * 8
+
+
+def test_of_the_chosen_tokens_80_10_10():
+    training = TrainingSpec(steps=1, batch=64, length=48, mask_rate=0.25)
+    vocabulary = FIRST + 2 * ROOM
+    batches = made(training=training)
+    shown, labels = [], []
+    for step in range(40):
+        batch = batches(step)
+        shown.append(np.take_along_axis(batch.ids, batch.positions, axis=1).ravel())
+        labels.append(batch.labels.ravel())
+    seen, true = np.concatenate(shown), np.concatenate(labels)
+    others = seen[(seen != MASK) & (seen != true)]
+    assert len(seen) == 30_720
+    assert (seen == MASK).mean() == pytest.approx(0.8, abs=0.01)
+    assert len(others) / len(seen) == pytest.approx(0.1, abs=0.008)
+    assert (seen == true).mean() == pytest.approx(0.1, abs=0.008)
+    assert others.min() >= FIRST and others.max() < vocabulary
+    assert np.histogram(others, bins=4, range=(FIRST, vocabulary))[0].min() > 0.2 * len(others)
+
+
+def test_everything_else_is_shown_as_it_is():
+    batch = made()(2)
+    untouched = np.ones(batch.ids.shape, dtype=bool)
+    np.put_along_axis(untouched, batch.positions, False, axis=1)
+    assert np.array_equal(batch.ids[untouched], restored(batch)[untouched])
+    assert not (batch.ids[untouched] == MASK).any()
+
+
+def test_arrays_are_int64():
+    batch = made()(0)
+    assert {array.dtype for array in (batch.ids, batch.positions, batch.labels)} == {np.dtype(np.int64)}

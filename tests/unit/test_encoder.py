@@ -1,0 +1,176 @@
+"""The encoder is BertForMaskedLM: same logits, layers, loss, parameters and files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import BertConfig, BertForMaskedLM
+
+from xling_utils import encoder
+from xling_utils.encoder import Encoder, parameter_count
+from xling_utils.errors import UserError
+from xling_utils.specs import EncoderSpec
+
+SPEC = EncoderSpec(layers=3, width=24, heads=4, intermediate=40, positions=16)
+VOCABULARY = 50
+
+
+@pytest.fixture
+def model() -> Encoder:
+    """All parameters random, also those that start as zeros or ones: no two can be swapped unnoticed."""
+    torch.manual_seed(0)
+    model = Encoder(SPEC, VOCABULARY).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn(parameter.shape) * 0.3)
+    return model
+
+
+@pytest.fixture
+def reference(model, tmp_path) -> BertForMaskedLM:
+    encoder.save(model, tmp_path)
+    return BertForMaskedLM.from_pretrained(tmp_path, local_files_only=True).eval()
+
+
+@pytest.fixture
+def ids() -> torch.Tensor:
+    return torch.randint(VOCABULARY, (5, 16), generator=torch.Generator().manual_seed(1))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("masked", [False, True])
+def test_logits_and_layers_are_those_of_transformers(model, reference, ids, masked):
+    mask = torch.ones_like(ids)
+    if masked:
+        for row, length in enumerate((16, 9, 1, 5, 12)):
+            mask[row, length:] = 0
+    theirs = reference(ids, attention_mask=mask if masked else None, output_hidden_states=True)
+    ours = model.hidden_states(ids, mask if masked else None)
+    assert len(ours) == len(theirs.hidden_states) == SPEC.layers + 1
+    for mine, other in zip(ours, theirs.hidden_states, strict=True):
+        torch.testing.assert_close(mine, other, atol=1e-5, rtol=0)
+    torch.testing.assert_close(model.logits(ours[-1]), theirs.logits, atol=1e-5, rtol=0)
+    assert theirs.logits.std() > 0.5  # else agreement would mean little
+
+
+@torch.no_grad()
+def test_what_is_masked_changes_nothing(model, ids):
+    mask = torch.ones_like(ids)
+    mask[:, 10:] = 0
+    other = ids.clone()
+    other[:, 10:] = (ids[:, 10:] + 1) % VOCABULARY
+    one, two = model.hidden_states(ids, mask)[-1], model.hidden_states(other, mask)[-1]
+    torch.testing.assert_close(one[:, :10], two[:, :10], atol=1e-5, rtol=0)
+    assert (one - model.hidden_states(ids)[-1])[:, :10].abs().max() > 0.1
+
+
+@torch.no_grad()
+def test_layer_0_is_the_embedding_output(model, ids):
+    torch.testing.assert_close(model.hidden_states(ids)[0], model.embed(ids), atol=0, rtol=0)
+
+
+@torch.no_grad()
+def test_short_inputs_take_the_first_positions(model, reference, ids):
+    short = ids[:, :7]
+    torch.testing.assert_close(
+        model.logits(model.hidden_states(short)[-1]), reference(short).logits, atol=1e-5, rtol=0
+    )
+
+
+def test_loss_and_gradients_are_those_of_transformers(model, reference, ids):
+    positions = torch.tensor([3, 17, 18, 40, 79])
+    labels = torch.tensor([9, 0, 49, 21, 5])
+    everywhere = torch.full_like(ids, -100)
+    everywhere.view(-1)[positions] = labels
+    theirs = reference(ids, labels=everywhere).loss
+    ours = model(ids, positions, labels)
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+    ours.backward()
+    theirs.backward()
+    embeddings = reference.bert.embeddings
+    mine, other = model.positions.weight.grad, embeddings.position_embeddings.weight.grad
+    torch.testing.assert_close(mine, other, atol=1e-5, rtol=1e-4)
+    mine, other = model.words.weight.grad, embeddings.word_embeddings.weight.grad
+    torch.testing.assert_close(mine[1:], other[1:], atol=1e-5, rtol=1e-4)  # theirs keeps [PAD] out
+
+
+def test_a_saved_model_loads_back_bit_for_bit(model, tmp_path):
+    encoder.save(model, tmp_path)
+    back = encoder.load(tmp_path)
+    assert back.spec == SPEC and not back.training
+    assert back.state_dict().keys() == model.state_dict().keys()
+    for name, value in model.state_dict().items():
+        assert torch.equal(back.state_dict()[name], value), name
+
+
+@torch.no_grad()
+def test_a_model_that_transformers_made_and_saved_loads_here(ids, tmp_path):
+    torch.manual_seed(3)
+    config = BertConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=16,
+        layer_norm_eps=1e-12,
+        initializer_range=0.3,
+    )
+    theirs = BertForMaskedLM(config).eval()
+    theirs.save_pretrained(tmp_path)
+    ours = encoder.load(tmp_path)
+    logits = ours.logits(ours.hidden_states(ids)[-1])
+    torch.testing.assert_close(logits, theirs(ids).logits, atol=1e-5, rtol=0)
+
+
+def test_missing_weights_are_named(model, tmp_path):
+    encoder.save(model, tmp_path)
+    path = tmp_path / encoder.WEIGHTS_FILE
+    weights = load_file(path)
+    del weights["bert.encoder.layer.1.attention.self.key.weight"]
+    save_file(weights, path)
+    with pytest.raises(UserError, match=r"layer\.1\.attention\.self\.key\.weight is missing"):
+        encoder.load(tmp_path)
+
+
+def test_the_decoder_is_tied_and_written_once(model, tmp_path):
+    encoder.save(model, tmp_path)
+    shapes = [tuple(value.shape) for value in load_file(tmp_path / encoder.WEIGHTS_FILE).values()]
+    assert shapes.count((VOCABULARY, SPEC.width)) == 1
+    assert json.loads((tmp_path / encoder.CONFIG_FILE).read_text())["tie_word_embeddings"] is True
+
+
+@pytest.mark.parametrize("spec", [SPEC, EncoderSpec(1, 8, 8, 3, 5), EncoderSpec(5, 12, 1, 48, 9)])
+def test_parameter_count(spec, tmp_path):
+    built = Encoder(spec, 31)
+    assert parameter_count(spec, 31) == sum(p.numel() for p in built.parameters())
+    encoder.save(built, tmp_path)
+    theirs = BertForMaskedLM.from_pretrained(tmp_path, local_files_only=True)
+    assert parameter_count(spec, 31) == theirs.num_parameters()
+
+
+@pytest.mark.parametrize(
+    ("width", "heads", "near"), [(50, 4, "48 and 52"), (3, 8, "8"), (65, 64, "64 and 128")]
+)
+def test_a_width_that_the_heads_do_not_divide(width, heads, near):
+    with pytest.raises(UserError, match=f"width {width} .* {heads} heads; nearest that are: {near}$"):
+        Encoder(replace(SPEC, width=width, heads=heads), VOCABULARY)
+
+
+def test_an_input_longer_than_the_positions(model):
+    with pytest.raises(UserError, match="17 tokens, 16 positions"):
+        model.embed(torch.zeros(1, 17, dtype=torch.int64))
+
+
+def test_initialisation_follows_the_seed():
+    def first(seed: int) -> Encoder:
+        torch.manual_seed(seed)
+        return Encoder(SPEC, VOCABULARY)
+
+    one, same, other = first(1), first(1), first(2)
+    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), same.parameters(), strict=True))
+    assert not torch.equal(one.words.weight, other.words.weight)

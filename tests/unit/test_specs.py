@@ -1,0 +1,107 @@
+"""Specs: the key is stable and tells runs apart, JSON goes round, mistakes are named."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from xling_utils.errors import UserError
+from xling_utils.specs import (
+    RECIPES,
+    CorpusSpec,
+    EncoderSpec,
+    RunSpec,
+    StaticSpec,
+    TokenizerSpec,
+    TrainingSpec,
+    canonical_json,
+    run_from_dict,
+    run_key,
+    to_dict,
+)
+
+RUN = RunSpec(
+    CorpusSpec("controlled", ("en", "fr"), 100, 7),
+    TokenizerSpec("wordpiece", 900),
+    EncoderSpec(2, 32, 2, 128, 32),
+    TrainingSpec(20, 16, 24),
+    seed=7,
+    recipes=(("corpus", 1), ("training", 1)),
+)
+STATIC = replace(RUN, model=StaticSpec("glove", 32, 5, 2), training=None)
+UNTRAINED = replace(RUN, training=None)
+
+
+def test_the_key_of_a_run_is_pinned():
+    """Every stored run and every committed record is found by it: a change here orphans them all."""
+    assert run_key(RUN, "text") == "1b9a60d0a2b8b8a4b1a8"
+
+
+def test_the_key_is_the_same_in_another_process():
+    code = f"from xling_utils.specs import *; print(run_key(run_from_dict({to_dict(RUN)!r}), 'text'))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == run_key(RUN, "text")
+
+
+def test_every_part_of_a_run_changes_its_key():
+    variants = [
+        RUN,
+        STATIC,
+        UNTRAINED,
+        replace(RUN, seed=8),
+        replace(RUN, corpus=replace(RUN.corpus, languages=("fr", "en"))),
+        replace(RUN, corpus=replace(RUN.corpus, seed=8)),
+        replace(RUN, tokenizer=replace(RUN.tokenizer, size=901)),
+        replace(RUN, model=replace(RUN.model, heads=4)),
+        replace(RUN, training=replace(RUN.training, learning_rate=2e-3)),
+        replace(RUN, recipes=(("corpus", 2), ("training", 1))),
+    ]
+    keys = {run_key(variant, "text") for variant in variants} | {run_key(RUN, "other text")}
+    assert len(keys) == len(variants) + 1
+    assert all(len(key) == 20 and set(key) <= set("0123456789abcdef") for key in keys)
+
+
+@pytest.mark.parametrize("run", [RUN, STATIC, UNTRAINED], ids=lambda run: run.kind)
+def test_json_goes_round(run):
+    back = run_from_dict(json.loads(json.dumps(to_dict(run))))
+    assert back == run and hash(back) == hash(run)
+    assert canonical_json(back) == canonical_json(run)
+    assert type(back.model) is type(run.model)
+
+
+def test_kinds_and_current_recipes():
+    assert [run.kind for run in (RUN, STATIC, UNTRAINED)] == ["bert", "glove", "untrained"]
+    fresh = RunSpec(RUN.corpus, RUN.tokenizer, RUN.model, RUN.training, 7)
+    assert dict(fresh.recipes) == RECIPES
+
+
+@pytest.mark.parametrize("part", ["corpus", "tokenizer", "model", "training"])
+def test_an_unknown_field_of_a_part_is_named(part):
+    data = to_dict(RUN)
+    data[part]["colour"] = "red"
+    with pytest.raises(UserError, match=r"unknown field 'colour'; known: \w+"):
+        run_from_dict(data)
+
+
+def test_an_unknown_field_of_the_run_is_named():
+    with pytest.raises(UserError, match="RunSpec: unknown field 'colour'"):
+        run_from_dict(to_dict(RUN) | {"colour": "red"})
+
+
+@pytest.mark.parametrize("field", sorted(to_dict(RUN)))
+def test_a_run_without_one_of_its_parts_is_refused(field):
+    data = to_dict(RUN)
+    del data[field]
+    with pytest.raises(UserError, match=f"{field!r} is missing"):
+        run_from_dict(data)
+
+
+def test_a_part_without_a_needed_field_is_refused():
+    data = to_dict(RUN)
+    del data["training"]["steps"]
+    with pytest.raises(UserError, match="TrainingSpec: .*'steps'"):
+        run_from_dict(data)

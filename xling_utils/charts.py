@@ -1,0 +1,200 @@
+"""Charts of the book: one look, the same colour for a model everywhere, safe for colour-blind readers.
+
+Colours follow Okabe and Ito. Every chart takes tidy rows and returns Altair, with a description for readers who
+cannot see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+MODEL_COLOURS = {
+    "BERT": "#1F83C4",
+    "BERT, equal epochs": "#77B8E0",
+    "word2vec": "#E69F00",
+    "GloVe": "#009E73",
+    "untrained": "#999999",
+    "shuffled dictionary": "#CC79A7",
+    "word2vec, joint": "#E69F00",
+    "GloVe, joint": "#009E73",
+}
+LANGUAGE_NAMES = {
+    "en": "English", "fr": "French", "es": "Spanish", "de": "German", "el": "Greek", "bg": "Bulgarian",
+    "ru": "Russian", "tr": "Turkish", "ar": "Arabic", "vi": "Vietnamese", "th": "Thai", "zh": "Chinese",
+    "hi": "Hindi", "sw": "Swahili", "ur": "Urdu",
+}  # fmt: skip
+SOURCE_SHAPES = {"this machine": "circle", "recorded": "diamond", "paper": "square"}
+HEIGHT = 260
+
+
+def colours(models: Sequence[str]) -> alt.Color:
+    """The colour channel of ``models``, in that order; an unknown one is a mistake of ours (KeyError)."""
+    domain = list(dict.fromkeys(models))
+    scale = alt.Scale(domain=domain, range=[MODEL_COLOURS[name] for name in domain])
+    return alt.Color("model:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=3, labelLimit=240))
+
+
+def intervals(
+    rows: pd.DataFrame,
+    *,
+    x: str,
+    x_order: Sequence[str],
+    models: Sequence[str],
+    y_title: str,
+    chance: float | None,
+    description: str,
+) -> alt.LayerChart:
+    """Models side by side at each ``x``: a bar from ``low`` to ``high`` over seeds and a mark at ``value``.
+
+    ``rows`` has columns ``x``, ``model``, ``shown`` (a key of ``SOURCE_SHAPES``), ``value``, ``low``, ``high``,
+    ``seeds``. The legend selects a model; a dashed line marks ``chance``.
+    """
+    pick = alt.selection_point(fields=["model"], bind="legend", name="model_pick")
+    base = alt.Chart(rows).encode(
+        x=alt.X(f"{x}:N", sort=list(x_order), title=None, axis=alt.Axis(labelAngle=0, labelLimit=200)),
+        xOffset=alt.XOffset("model:N", sort=list(models)),
+        color=colours(models),
+        opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
+        tooltip=[
+            alt.Tooltip("model:N"),
+            alt.Tooltip(f"{x}:N"),
+            alt.Tooltip("shown:N", title="source"),
+            alt.Tooltip("value:Q", format=".3f"),
+            alt.Tooltip("low:Q", format=".3f", title="95 % low"),
+            alt.Tooltip("high:Q", format=".3f", title="95 % high"),
+            alt.Tooltip("seeds:Q"),
+        ],
+    )
+    shape = alt.Shape(
+        "shown:N",
+        scale=alt.Scale(domain=list(SOURCE_SHAPES), range=list(SOURCE_SHAPES.values())),
+        legend=alt.Legend(title=None, orient="top"),
+    )
+    y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True))
+    bars = base.mark_rule(strokeWidth=2.5).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
+    marks = base.mark_point(size=75, filled=True).encode(y=y, shape=shape)
+    layers = [bars, marks.add_params(pick)]
+    if chance is not None:
+        layers.insert(0, chance_line(chance))
+    return _framed(alt.layer(*layers), description)
+
+
+def chance_line(value: float) -> alt.LayerChart:
+    """A dashed line at the value of a random order, with its name."""
+    data = pd.DataFrame({"value": [value], "label": [f"chance {value:.3f}"]})
+    line = alt.Chart(data).mark_rule(strokeDash=[4, 4], color="#888888").encode(y="value:Q")
+    name = alt.Chart(data).mark_text(align="right", dy=-6, color="#888888", fontSize=11)
+    return line + name.encode(y="value:Q", x=alt.value("width"), text="label:N")
+
+
+def curves(rows: pd.DataFrame, *, y_title: str, chance: float, description: str) -> alt.LayerChart:
+    """A line for each seed over training steps, and their mean in bold. Columns ``step, seed, series, value``.
+
+    Clicking the legend isolates a series.
+    """
+    pick = alt.selection_point(fields=["series"], bind="legend", name="series_pick")
+    names = list(dict.fromkeys(rows["series"]))
+    palette = {"BERT": MODEL_COLOURS["BERT"], "shuffled dictionary": MODEL_COLOURS["shuffled dictionary"],
+               "untrained": MODEL_COLOURS["untrained"]}  # fmt: skip
+    colour = alt.Color(
+        "series:N",
+        scale=alt.Scale(domain=names, range=[palette[name] for name in names]),
+        legend=alt.Legend(title=None, orient="top"),
+    )
+    base = alt.Chart(rows).encode(
+        x=alt.X("step:Q", title="training steps"),
+        color=colour,
+        opacity=alt.condition(pick, alt.value(0.9), alt.value(0.08)),
+    )
+    thin = base.mark_line(strokeWidth=1, strokeDash=[3, 2]).encode(
+        y=alt.Y("value:Q", title=y_title),
+        detail="seed:N",
+        tooltip=["series:N", "seed:N", "step:Q", alt.Tooltip("value:Q", format=".3f")],
+    )
+    bold = base.mark_line(strokeWidth=3, point=True).encode(y=alt.Y("mean(value):Q", title=y_title))
+    return _framed(alt.layer(chance_line(chance), thin.add_params(pick), bold), description)
+
+
+def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, description: str) -> alt.LayerChart:
+    """Bars a language at the layer that the slider picks. Columns ``language, layer, value, low, high``."""
+    slider = alt.binding_range(min=0, max=layers, step=1, name="Layer ")
+    layer = alt.param(name="layer_shown", value=layers // 2, bind=slider)
+    base = (
+        alt.Chart(rows)
+        .transform_filter("datum.layer == layer_shown")
+        .encode(x=alt.X("language:N", sort=list(languages), title=None, axis=alt.Axis(labelAngle=-40)))
+    )
+    top = float(rows["high"].fillna(rows["value"]).max())
+    y = alt.Y("value:Q", title="mean reciprocal rank", scale=alt.Scale(domain=[0, top]))
+    bars = base.mark_bar(color=MODEL_COLOURS["BERT"]).encode(
+        y=y, tooltip=["language:N", "layer:Q", alt.Tooltip("value:Q", format=".3f")]
+    )
+    whiskers = base.mark_rule(strokeWidth=2, color="#888888").encode(y="low:Q", y2="high:Q")
+    return _framed(alt.layer(bars, whiskers).add_params(layer), description)
+
+
+def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str) -> alt.LayerChart:
+    """Ours and the paper's value for each group side by side. Columns ``group, shown, value, low, high``."""
+    shown = list(dict.fromkeys(rows["shown"]))
+    palette = {"this machine": "#1F83C4", "recorded": "#77B8E0", "paper": "#D55E00"}
+    base = alt.Chart(rows).encode(
+        x=alt.X("group:N", sort=list(groups), title=None, axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset("shown:N", sort=shown),
+        color=alt.Color(
+            "shown:N",
+            scale=alt.Scale(domain=shown, range=[palette[name] for name in shown]),
+            legend=alt.Legend(title=None, orient="top"),
+        ),
+        tooltip=["group:N", "shown:N", alt.Tooltip("value:Q", format=".3f"), "seeds:Q"],
+    )
+    bars = base.mark_bar().encode(y=alt.Y("value:Q", title="mean reciprocal rank"))
+    whiskers = base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q", color=alt.value("#888888"))
+    return _framed(alt.layer(bars, whiskers), description)
+
+
+def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
+    """Retrieval against typological distance, a point a language. Columns ``language, distance, value, low,
+    high, script``."""
+    base = alt.Chart(rows).encode(
+        x=alt.X("distance:Q", title="word order distance from English", scale=alt.Scale(zero=False, padding=12)),
+        tooltip=["language:N", alt.Tooltip("distance:Q", format=".2f"), alt.Tooltip("value:Q", format=".3f"), "script:N"],
+    )
+    colour = alt.Color(
+        "script:N",
+        scale=alt.Scale(domain=["Latin", "other"], range=["#1F83C4", "#D55E00"]),
+        legend=alt.Legend(title="script", orient="top"),
+    )
+    rule = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title="mean reciprocal rank"), y2="high:Q", color=colour)
+    point = base.mark_point(size=70, filled=True).encode(y=alt.Y("value:Q", scale=alt.Scale(zero=False)), color=colour)
+    name = base.mark_text(dx=9, align="left", fontSize=11, color="#888888").encode(y="value:Q", text="language:N")
+    return _framed(alt.layer(rule, point, name), description)
+
+
+def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) -> alt.LayerChart:
+    """The nearest translations of a word chosen from a list. Columns ``word, language, neighbour, similarity,
+    rank, correct``."""
+    word = alt.param(name="word_shown", value=words[0], bind=alt.binding_select(options=list(words), name="Word "))
+    base = alt.Chart(rows).transform_filter("datum.word == word_shown")
+    bars = base.mark_bar().encode(
+        y=alt.Y("rank:O", title=None, axis=None),
+        x=alt.X("similarity:Q", title="cosine similarity", scale=alt.Scale(domain=[0, 1], clamp=True)),
+        color=alt.Color(
+            "correct:N",
+            scale=alt.Scale(domain=["translation", "other word"], range=["#009E73", "#999999"]),
+            legend=alt.Legend(title=None, orient="top"),
+        ),
+        tooltip=["neighbour:N", alt.Tooltip("similarity:Q", format=".2f"), "correct:N"],
+    )
+    text = base.mark_text(align="left", dx=6, fontSize=13, color="black").encode(
+        y=alt.Y("rank:O", axis=None), x=alt.value(0), text="neighbour:N"
+    )
+    chart = alt.layer(bars, text).add_params(word)
+    return chart.properties(width="container", height=150, description=description).configure_view(stroke=None)
+
+
+def _framed(chart: Any, description: str) -> Any:
+    return chart.properties(width="container", height=HEIGHT, description=description).configure_view(stroke=None)
