@@ -28,6 +28,11 @@ LANGUAGE_NAMES = {
     "hi": "Hindi", "sw": "Swahili", "ur": "Urdu",
 }  # fmt: skip
 SOURCE_SHAPES = {"this machine": "circle", "recorded": "diamond", "paper": "square"}
+SHOWN_COLOURS = {
+    "this machine": "#1F83C4", "recorded": "#77B8E0", "paper": "#D55E00",
+    "word2vec": "#E69F00", "word2vec, with identical pairs": "#F5CF80",
+    "GloVe": "#009E73", "GloVe, with identical pairs": "#80CEB9",
+}  # fmt: skip
 HEIGHT = 260
 
 
@@ -35,7 +40,9 @@ def colours(models: Sequence[str]) -> alt.Color:
     """The colour channel of ``models``, in that order; an unknown one is a mistake of ours (KeyError)."""
     domain = list(dict.fromkeys(models))
     scale = alt.Scale(domain=domain, range=[MODEL_COLOURS[name] for name in domain])
-    return alt.Color("model:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=3, labelLimit=240))
+    return alt.Color(
+        "model:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=3, labelLimit=240)
+    )
 
 
 def intervals(
@@ -45,13 +52,14 @@ def intervals(
     x_order: Sequence[str],
     models: Sequence[str],
     y_title: str,
-    chance: float | None,
+    chance: pd.DataFrame,
     description: str,
 ) -> alt.LayerChart:
     """Models side by side at each ``x``: a bar from ``low`` to ``high`` over seeds and a mark at ``value``.
 
-    ``rows`` has columns ``x``, ``model``, ``shown`` (a key of ``SOURCE_SHAPES``), ``value``, ``low``, ``high``,
-    ``seeds``. The legend selects a model; a dashed line marks ``chance``.
+    ``rows`` has columns ``x``, ``model``, ``language``, ``shown`` (a key of ``SOURCE_SHAPES``), ``value``, ``low``,
+    ``high``, ``seeds``; ``chance`` has ``language`` and ``value``. The legend selects a model; where there are
+    several languages, a list below the chart selects one.
     """
     pick = alt.selection_point(fields=["model"], bind="legend", name="model_pick")
     base = alt.Chart(rows).encode(
@@ -78,20 +86,26 @@ def intervals(
     bars = base.mark_rule(strokeWidth=2.5).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
     marks = base.mark_point(size=75, filled=True).encode(y=y, shape=shape)
     layers = [bars, marks.add_params(pick)]
-    if chance is not None:
-        layers.insert(0, chance_line(chance))
-    return _framed(alt.layer(*layers), description)
+    languages = list(dict.fromkeys(rows["language"]))
+    chart = alt.layer(chance_line(chance), *layers)
+    if len(languages) > 1:
+        chosen = alt.binding_select(options=languages, name="Language ")
+        shown = alt.param(name="language_shown", value=languages[0], bind=chosen)
+        chart = alt.layer(
+            *(layer.transform_filter("datum.language == language_shown") for layer in chart.layer)
+        ).add_params(shown)
+    return _framed(chart, description)
 
 
-def chance_line(value: float) -> alt.LayerChart:
-    """A dashed line at the value of a random order, with its name."""
-    data = pd.DataFrame({"value": [value], "label": [f"chance {value:.3f}"]})
+def chance_line(chance: pd.DataFrame) -> alt.LayerChart:
+    """Dashed lines at ``chance["value"]``, the value of a random order, with its name."""
+    data = chance.assign(label=[f"chance {value:.3f}" for value in chance["value"]])
     line = alt.Chart(data).mark_rule(strokeDash=[4, 4], color="#888888").encode(y="value:Q")
     name = alt.Chart(data).mark_text(align="right", dy=-6, color="#888888", fontSize=11)
     return line + name.encode(y="value:Q", x=alt.value("width"), text="label:N")
 
 
-def curves(rows: pd.DataFrame, *, y_title: str, chance: float, description: str) -> alt.LayerChart:
+def curves(rows: pd.DataFrame, *, y_title: str, chance: pd.DataFrame, description: str) -> alt.LayerChart:
     """A line for each seed over training steps, and their mean in bold. Columns ``step, seed, series, value``.
 
     Clicking the legend isolates a series.
@@ -119,7 +133,9 @@ def curves(rows: pd.DataFrame, *, y_title: str, chance: float, description: str)
     return _framed(alt.layer(chance_line(chance), thin.add_params(pick), bold), description)
 
 
-def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, description: str) -> alt.LayerChart:
+def by_layer(
+    rows: pd.DataFrame, *, languages: Sequence[str], layers: int, description: str
+) -> alt.LayerChart:
     """Bars a language at the layer that the slider picks. Columns ``language, layer, value, low, high``."""
     slider = alt.binding_range(min=0, max=layers, step=1, name="Layer ")
     layer = alt.param(name="layer_shown", value=layers // 2, bind=slider)
@@ -140,14 +156,13 @@ def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, descr
 def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str) -> alt.LayerChart:
     """Ours and the paper's value for each group side by side. Columns ``group, shown, value, low, high``."""
     shown = list(dict.fromkeys(rows["shown"]))
-    palette = {"this machine": "#1F83C4", "recorded": "#77B8E0", "paper": "#D55E00"}
     base = alt.Chart(rows).encode(
-        x=alt.X("group:N", sort=list(groups), title=None, axis=alt.Axis(labelAngle=0)),
+        x=alt.X("group:N", sort=list(groups), title=None, axis=alt.Axis(labelAngle=-40)),
         xOffset=alt.XOffset("shown:N", sort=shown),
         color=alt.Color(
             "shown:N",
-            scale=alt.Scale(domain=shown, range=[palette[name] for name in shown]),
-            legend=alt.Legend(title=None, orient="top"),
+            scale=alt.Scale(domain=shown, range=[SHOWN_COLOURS[name] for name in shown]),
+            legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240),
         ),
         tooltip=["group:N", "shown:N", alt.Tooltip("value:Q", format=".3f"), "seeds:Q"],
     )
@@ -160,24 +175,39 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
     """Retrieval against typological distance, a point a language. Columns ``language, distance, value, low,
     high, script``."""
     base = alt.Chart(rows).encode(
-        x=alt.X("distance:Q", title="word order distance from English", scale=alt.Scale(zero=False, padding=12)),
-        tooltip=["language:N", alt.Tooltip("distance:Q", format=".2f"), alt.Tooltip("value:Q", format=".3f"), "script:N"],
+        x=alt.X(
+            "distance:Q", title="word order distance from English", scale=alt.Scale(zero=False, padding=12)
+        ),
+        tooltip=[
+            "language:N",
+            alt.Tooltip("distance:Q", format=".2f"),
+            alt.Tooltip("value:Q", format=".3f"),
+            "script:N",
+        ],
     )
     colour = alt.Color(
         "script:N",
         scale=alt.Scale(domain=["Latin", "other"], range=["#1F83C4", "#D55E00"]),
         legend=alt.Legend(title="script", orient="top"),
     )
-    rule = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title="mean reciprocal rank"), y2="high:Q", color=colour)
-    point = base.mark_point(size=70, filled=True).encode(y=alt.Y("value:Q", scale=alt.Scale(zero=False)), color=colour)
-    name = base.mark_text(dx=9, align="left", fontSize=11, color="#888888").encode(y="value:Q", text="language:N")
+    rule = base.mark_rule(strokeWidth=1.5).encode(
+        y=alt.Y("low:Q", title="mean reciprocal rank"), y2="high:Q", color=colour
+    )
+    point = base.mark_point(size=70, filled=True).encode(
+        y=alt.Y("value:Q", scale=alt.Scale(zero=False)), color=colour
+    )
+    name = base.mark_text(dx=9, align="left", fontSize=11, color="#888888").encode(
+        y="value:Q", text="language:N"
+    )
     return _framed(alt.layer(rule, point, name), description)
 
 
 def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) -> alt.LayerChart:
     """The nearest translations of a word chosen from a list. Columns ``word, language, neighbour, similarity,
     rank, correct``."""
-    word = alt.param(name="word_shown", value=words[0], bind=alt.binding_select(options=list(words), name="Word "))
+    word = alt.param(
+        name="word_shown", value=words[0], bind=alt.binding_select(options=list(words), name="Word ")
+    )
     base = alt.Chart(rows).transform_filter("datum.word == word_shown")
     bars = base.mark_bar().encode(
         y=alt.Y("rank:O", title=None, axis=None),
@@ -193,8 +223,12 @@ def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) ->
         y=alt.Y("rank:O", axis=None), x=alt.value(0), text="neighbour:N"
     )
     chart = alt.layer(bars, text).add_params(word)
-    return chart.properties(width="container", height=150, description=description).configure_view(stroke=None)
+    return chart.properties(width="container", height=150, description=description).configure_view(
+        stroke=None
+    )
 
 
 def _framed(chart: Any, description: str) -> Any:
-    return chart.properties(width="container", height=HEIGHT, description=description).configure_view(stroke=None)
+    return chart.properties(width="container", height=HEIGHT, description=description).configure_view(
+        stroke=None
+    )

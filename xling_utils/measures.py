@@ -56,16 +56,22 @@ def table(
     )
     keys = [runs[p.spec].key for p in planned]
     folder = store.folder(".measures")
-    paths = {key: folder / f"{key}-{_identity(scale_of(scale))}.csv" for key in keys}
+    paths = {
+        key: folder / f"{key}-{identity(p, scale_of(scale))}.csv"
+        for p, key in zip(planned, keys, strict=True)
+    }
     missing = [(p, key) for p, key in zip(planned, keys, strict=True) if not paths[key].exists()]
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
         with (
-            ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_one_thread) as pool,
+            ProcessPoolExecutor(
+                workers, multiprocessing.get_context("spawn"), initializer=_one_thread
+            ) as pool,
             bar(len(missing), "measuring") as progress,
         ):
             futures = [
-                pool.submit(_measure, chapter, p, key, scale, data, store.root, paths[key]) for p, key in missing
+                pool.submit(_measure, chapter, p, key, scale, data, store.root, paths[key])
+                for p, key in missing
             ]
             try:
                 for future in as_completed(futures):
@@ -101,14 +107,17 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
+def identity(planned: chapters.Planned, scale: Scale) -> str:
+    """Of what a measured table depends on beside its run: 12 hexadecimal digits."""
+    text = canonical_json(planned.condition) + canonical_json(scale) + _sources()
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
 @cache
-def _identity(scale: Scale) -> str:
-    """Of what a measured table depends on beside its run."""
-    digest = hashlib.sha256(canonical_json(scale).encode())
+def _sources() -> str:
     here = Path(__file__).parent
-    for name in ("word_retrieval", "retrieval", "representations", "measures", "chapters/data_size"):
-        digest.update((here / f"{name}.py").read_bytes())
-    return digest.hexdigest()[:12]
+    names = ("word_retrieval", "retrieval", "representations")
+    return hashlib.sha256(b"".join((here / f"{name}.py").read_bytes() for name in names)).hexdigest()
 
 
 def to_csv(frame: pd.DataFrame) -> str:

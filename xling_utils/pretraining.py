@@ -8,12 +8,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from accelerate import Accelerator
-from accelerate.utils import parse_flag_from_env, set_seed
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import save_file
 
@@ -21,11 +19,14 @@ from xling_utils import checkpoints, corpora, encoder, static_vectors, tokenizat
 from xling_utils.batches import Batch, Batches
 from xling_utils.specs import RunSpec, StaticSpec, TrainingSpec
 
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
 ADAM_BETAS = (0.9, 0.98)
 CHECKPOINT_SECONDS = 15.0
 TRACE_ROWS = 50
 """Rows of the loss trace at most, however long the run."""
-HELD_OUT_BATCHES = 8
+HELD_OUT_BATCHES = 4
 VECTORS_FILE, TOKENIZER_FILE, TRACE_FILE = "vectors.safetensors", "tokenizer.json", "trace.csv"
 SNAPSHOTS = "snapshots"
 
@@ -80,7 +81,7 @@ def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Re
         save_arrays({"vectors": vectors}, out / VECTORS_FILE)
         extras |= {"tokens": int(sum(counts.values())) * spec.model.epochs, "parameters": int(vectors.size)}
     else:
-        set_seed(spec.seed)
+        torch.manual_seed(spec.seed)
         model = encoder.Encoder(spec.model, size)
         extras["parameters"] = sum(p.numel() for p in model.parameters())
         extras["tokens"] = 0
@@ -110,6 +111,9 @@ def _train_encoder(
     workdir: Path,
     report: Report,
 ) -> dict[str, Any]:
+    from accelerate import Accelerator  # a second of imports that static vectors need not pay
+    from accelerate.utils import parse_flag_from_env
+
     on_gpu = torch.cuda.is_available() and not parse_flag_from_env("ACCELERATE_USE_CPU")
     accelerator = Accelerator(mixed_precision="bf16" if on_gpu else "no")
     size = model.words.num_embeddings

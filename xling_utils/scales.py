@@ -67,22 +67,20 @@ class Scale:
     def static(self, method: str, languages: Sequence[str], sentences: int, seed: int) -> RunSpec:
         """word2vec or GloVe on the same tokens, as wide as the encoder."""
         model = StaticSpec(method, self.encoder.width, 5, self.static_epochs)
-        return RunSpec(
-            self.corpus(languages, sentences, seed), self.tokenizer(languages), model, None, seed
-        )
+        return RunSpec(self.corpus(languages, sentences, seed), self.tokenizer(languages), model, None, seed)
 
 
 _SCALES = {
     "smoke": Scale(
         name="smoke",
         source="controlled",
-        sentences=(60, 200),
+        sentences=(300, 600),
         pieces=(600, 450),
         encoder=EncoderSpec(layers=2, width=32, heads=2, intermediate=128, positions=32),
         training=TrainingSpec(steps=20, batch=16, length=24),
         static_epochs=2,
         candidates=200,
-        context_tokens=2_000,
+        context_tokens=5_000,
     ),
     "controlled": Scale(
         name="controlled",

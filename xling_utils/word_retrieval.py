@@ -44,7 +44,7 @@ class Dictionary:
     gold: list[set[int]]
 
     def shuffled(self, seed: int) -> Dictionary:
-        """The negative control: every source keeps its number of translations but gets another's."""
+        """The negative control: the translations of all sources, dealt out anew among them."""
         order = np.random.default_rng(seed).permutation(len(self.gold))
         return Dictionary(
             self.language, self.sources, self.targets, self.dictionary_targets, [self.gold[i] for i in order]
@@ -53,7 +53,9 @@ class Dictionary:
 
 def counted_words(text: Any) -> Counter[str]:
     """How often each space-separated word stands in a dataset's ``text`` column."""
-    return Counter(word for batch in text.iter(batch_size=5000) for line in batch["text"] for word in line.split())
+    return Counter(
+        word for batch in text.iter(batch_size=5000) for line in batch["text"] for word in line.split()
+    )
 
 
 def restrict(
@@ -74,9 +76,7 @@ def restrict(
     def common(word: str, counts: Counter[str]) -> bool:
         return all(counts[unit] >= MINIMUM_COUNT for unit in word.split())
 
-    kept = [
-        (s, t) for s, t in pairs if (identical or s != t) and common(s, source) and common(t, target)
-    ]
+    kept = [(s, t) for s, t in pairs if (identical or s != t) and common(s, source) and common(t, target)]
     if not kept:
         raise UserError(
             f"dictionary en-{language}: none of its {len(pairs)} pairs has both words in the corpus; "
@@ -108,7 +108,9 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
     lowercase = spec.tokenizer.kind != "mbert"
     texts = corpora.load(spec.corpus, data, lowercase=lowercase)
     small = replace(spec.corpus, sentences=min(spec.corpus.sentences, scale.sentences[0]))
-    counts = {lang: counted_words(text) for lang, text in corpora.load(small, data, lowercase=lowercase).items()}
+    counts = {
+        lang: counted_words(text) for lang, text in corpora.load(small, data, lowercase=lowercase).items()
+    }
     tokenizer = tokenization.load(run.path / TOKENIZER_FILE)
     streams = {}
     if isinstance(spec.model, EncoderSpec):

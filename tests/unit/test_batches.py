@@ -16,7 +16,7 @@ ROOM = 10_000
 
 
 def stream(number: int = 0, sentences: int = 200, longest: int = 9, seed: int = 0) -> TokenStream:
-    """Sentences of distinct tokens from ``FIRST + number * ROOM`` on: a token tells its place in the stream."""
+    """Sentences of distinct tokens from ``FIRST + number * ROOM`` on: a token tells where it stands."""
     lengths = np.random.default_rng([seed, number]).integers(1, longest, sentences) + 1
     ids = (FIRST + number * ROOM + np.arange(lengths.sum())).astype(np.int32)
     ids[np.cumsum(lengths) - 1] = SEP
@@ -36,7 +36,9 @@ def made(languages: int = 2, seed: int = 5, training: TrainingSpec = TRAINING) -
 
 
 def same(one: Batch, two: Batch) -> bool:
-    return all(np.array_equal(getattr(one, name), getattr(two, name)) for name in ("ids", "positions", "labels"))
+    return all(
+        np.array_equal(getattr(one, name), getattr(two, name)) for name in ("ids", "positions", "labels")
+    )
 
 
 def test_a_batch_depends_on_seed_and_step_alone():
@@ -67,7 +69,9 @@ def test_two_processes_share_the_rows_of_one():
     parts = [batch.part(rank, 2) for rank in range(2)]
     for name in ("ids", "positions", "labels"):
         whole = getattr(batch, name)
-        assert np.array_equal(np.stack([getattr(part, name) for part in parts], axis=1).reshape(whole.shape), whole)
+        assert np.array_equal(
+            np.stack([getattr(part, name) for part in parts], axis=1).reshape(whole.shape), whole
+        )
     assert same(batch.part(0, 1), batch)
 
 

@@ -25,8 +25,9 @@ def model() -> Encoder:
     torch.manual_seed(0)
     model = Encoder(SPEC, VOCABULARY).eval()
     with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(torch.randn(parameter.shape) * 0.3)
+        for name, parameter in model.named_parameters():
+            centre = 1.0 if "norm" in name and name.endswith("weight") else 0.0
+            parameter.copy_(centre + 0.3 * torch.randn(parameter.shape))
     return model
 
 

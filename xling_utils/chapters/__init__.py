@@ -45,16 +45,14 @@ def module(chapter: str) -> ModuleType:
 
 def check_parameters(scale: str, languages: Sequence[str], seeds: int, live: str) -> None:
     """Raises :class:`UserError` on a parameter that no chapter can take."""
-    scale_of(scale)
+    known = LANGUAGES if scale_of(scale).source == "controlled" else None
     if live not in LIVE:
         raise UserError(f"unknown live {live!r}; known: {', '.join(LIVE)}")
     if seeds < 1:
         raise UserError(f"seeds must be at least 1, not {seeds}")
     for language in languages:
-        if language not in LANGUAGES or language == "en":
-            raise UserError(
-                f"unknown language {language!r}; known beside English: {' '.join(LANGUAGES[1:])}"
-            )
+        if language == "en" or (known and language not in known):
+            raise UserError(f"unknown language {language!r}; known beside English: {' '.join(LANGUAGES[1:])}")
     if len(set(languages)) != len(languages) or not languages:
         raise UserError("languages: name at least one, each once")
 
@@ -100,7 +98,11 @@ def _size(spec: RunSpec) -> dict[str, Any]:
     if training is None:
         return {"parameters": parameters, "tokens": 0, "operations": 0}
     tokens = training.steps * training.batch * training.length
-    return {"parameters": parameters, "tokens": tokens, "operations": tokens * _operations(spec.model, spec, vocabulary)}
+    return {
+        "parameters": parameters,
+        "tokens": tokens,
+        "operations": tokens * _operations(spec.model, spec, vocabulary),
+    }
 
 
 MBERT_PIECES = 119_547

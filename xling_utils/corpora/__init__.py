@@ -34,9 +34,7 @@ def load(
     from xling_utils.corpora import directory
 
     return {
-        lang: directory.sample(
-            _given(data), lang, count, spec.seed, lowercase=lowercase, held_out=held_out
-        )
+        lang: directory.sample(_given(data), lang, count, spec.seed, lowercase=lowercase, held_out=held_out)
         for lang in spec.languages
     }
 

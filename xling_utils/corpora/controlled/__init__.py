@@ -7,6 +7,7 @@ languages unless asked for: each language draws its own documents from the one w
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, islice
@@ -60,8 +61,8 @@ def word_order_distance(first: str, second: str, sentences: int = 500) -> float:
     differ = total = 0
     for said in parallel((first, second), sentences, FINGERPRINT_SEED):
         place = {token.key: i for i, token in enumerate(said[second])}
-        keys = [token.key for token in said[first] if token.key in concepts() and token.key in place]
-        for left, right in combinations(dict.fromkeys(keys), 2):
+        uses = Counter(token.key for token in said[first] if token.key in concepts())
+        for left, right in combinations([key for key, count in uses.items() if count == 1], 2):
             total += 1
             differ += place[left] > place[right]
     return differ / total

@@ -32,10 +32,28 @@ ADJECTIVES = {
 """Semantic class of a noun -> classes of the adjectives that may describe it."""
 
 
-DETERMINERS = ("DEF", "DEF", "INDEF", "THIS", "THAT_D", "MY", "YOUR", "HIS", "OUR", "EVERY", "SOME", "MANY", "NO", "OF", "CLF")
+DETERMINERS = (
+    "DEF",
+    "DEF",
+    "INDEF",
+    "THIS",
+    "THAT_D",
+    "MY",
+    "YOUR",
+    "HIS",
+    "OUR",
+    "EVERY",
+    "SOME",
+    "MANY",
+    "NO",
+    "OF",
+    "CLF",
+)
 """What may stand with a noun; ``OF`` stands for nothing at all, ``CLF`` for a number."""
 DETERMINER_SLOT = dict.fromkeys(("DEF", "INDEF", "EVERY", "SOME", "MANY", "NO"), "det")
-DETERMINER_SLOT |= dict.fromkeys(("THIS", "THAT_D"), "dem") | dict.fromkeys(("MY", "YOUR", "HIS", "OUR"), "poss")
+DETERMINER_SLOT |= dict.fromkeys(("THIS", "THAT_D"), "dem") | dict.fromkeys(
+    ("MY", "YOUR", "HIS", "OUR"), "poss"
+)
 COUNTABLE = ("pet", "beast", "fruit", "vegetable", "profession", "garment", "place", "land", "flora", "vehicle",
              "furnishing", "fixture", "implement", "vessel", "media", "music", "season", "kind")  # fmt: skip
 
@@ -145,5 +163,5 @@ def construction(weight: float) -> Callable[[Callable[[Scene], Node]], Callable[
 
 
 def year(scene: Scene) -> Node:
-    """"in 1994"."""
+    """ "in 1994"."""
     return leaf(scene.rng.choice(YEARS), "time").add(leaf("AT_TIME", "case"))

@@ -19,6 +19,7 @@ OUTER = ("subject", "subject_adjective", "companion")
 """Parts that a negation does not reach."""
 INNER = ("predicate", "degree", "object", "object_adjective", "number", "oblique", "time", "manner")
 """Parts that a negation denies."""
+CIRCUMSTANCES = ("degree", "oblique", "time", "manner")
 BODILY = ("motion", "posture", "toil")
 """Classes of verbs that one body seldom does at once: neither related nor unrelated."""
 SAME_DEED = ({"cook_v", "make"}, {"bring", "carry"}, {"read", "learn"})
@@ -74,8 +75,8 @@ def tree(fact: Fact) -> Node:
 
 def judge(premise: Fact, hypothesis: Fact) -> str:
     """``"entailment"``, ``"neutral"`` or ``"contradiction"``; ``""`` where the world does not settle it."""
-    outer = _combine([_compare(premise, hypothesis, part) for part in OUTER])
-    inner = _combine([_compare(premise, hypothesis, part) for part in INNER])
+    outer = _combine({part: _compare(premise, hypothesis, part) for part in OUTER})
+    inner = _combine({part: _compare(premise, hypothesis, part) for part in INNER})
     if "?" in (outer, inner):
         return ""
     if outer == "#":
@@ -84,7 +85,7 @@ def judge(premise: Fact, hypothesis: Fact) -> str:
         inner = {"<": ">", ">": "<", "x": "#"}.get(inner, inner)
     if premise.negated == hypothesis.negated:
         if inner == "x":
-            return "contradiction" if outer == "=" else ""
+            return "contradiction" if outer in "=<" else ""
         return "entailment" if inner in "=<" and outer in "=<" else "neutral"
     if inner in "=<":
         return "contradiction" if outer in "=<" else ""
@@ -127,8 +128,14 @@ def _compare(premise: Fact, hypothesis: Fact, part: str) -> str:
     return "?" if part == "predicate" and not unrelated(a, b) else "#"
 
 
-def _combine(relations: list[str]) -> str:
-    found = set(relations) - {"="}
+def _combine(relations: dict[str, str]) -> str:
+    """The relation of the whole from those of its parts. What excludes goes on excluding if besides it only
+    circumstances are added or dropped."""
+    found = {relation for relation in relations.values() if relation != "="}
     if len(found) < 2:
         return found.pop() if found else "="
-    return "?" if found & {"?", "x"} else "#"
+    if "x" in found:
+        besides = {part: relation for part, relation in relations.items() if relation not in "=x"}
+        mild = set(besides) <= set(CIRCUMSTANCES) and set(besides.values()) <= {"<", ">"}
+        return "x" if mild and list(relations.values()).count("x") == 1 else "?"
+    return "?" if "?" in found else "#"

@@ -1,4 +1,4 @@
-"""Natural language inference in the controlled world: premise, hypothesis, and the label that their meaning gives.
+"""Natural language inference in the controlled world: premise, hypothesis, and the label their meaning gives.
 
 The hypothesis is drawn first, the label independently of it, and then a premise is sought that stands in that
 relation to it. So the hypothesis alone cannot give the label away. What the labels mean is in ``facts``.
@@ -7,6 +7,7 @@ relation to it. So the hypothesis alone cannot give the label away. What the lab
 from __future__ import annotations
 
 import random
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -40,9 +41,9 @@ DETERMINERS = ("DEF", "THIS", "THAT_D", "MY", "YOUR", "HIS", "OUR")
 
 
 def triples(language: str, count: int, seed: int) -> Dataset:
-    """``count`` triples of ``language``: string columns ``premise``, ``hypothesis``, ``label`` (of ``LABELS``).
+    """``count`` triples of ``language``: string columns ``premise``, ``hypothesis`` and ``label``.
 
-    Every three rows hold each label once, in random order. Languages draw independently. Raises
+    Every three rows hold each of ``LABELS`` once, in random order. Languages draw independently. Raises
     :class:`UserError` on an unknown language.
     """
     return _dataset(pairs(count, seed, language), language)
@@ -55,7 +56,7 @@ def parallel_triples(languages: tuple[str, ...], count: int, seed: int) -> dict[
 
 
 def pairs(count: int, seed: int, stream: str) -> Iterator[tuple[Fact, Fact, str]]:
-    """``count`` times premise, hypothesis and label, a pure function of ``seed`` and the ``stream``'s name."""
+    """``count`` premises, hypotheses and labels, a pure function of ``seed`` and ``stream``."""
     rng = random.Random(f"{seed}/inference/{stream}")
 
     def draw() -> Iterator[tuple[Fact, Fact, str]]:
@@ -90,7 +91,7 @@ def _hypothesis(scene: Scene) -> Fact:
     thing = scene.pick(predicate, *frame.object) if frame.object else ""
     fact = Fact(subject, predicate, scene.habit(subject, *DETERMINERS), scene.chance(0.5), object=thing)
     for part in ADJUNCTS:
-        if scene.chance(0.35):
+        if scene.chance(0.35) and (part != "companion" or _may_have_company(fact)):
             fact = _fill(scene, fact, part) or fact
     for part in NOUNS:
         if scene.chance(0.4):
@@ -98,13 +99,25 @@ def _hypothesis(scene: Scene) -> Fact:
     return fact
 
 
+def _may_have_company(fact: Fact) -> bool:
+    """Whether a subject with a companion can still be made narrower: then every label stays possible."""
+    return concepts()[fact.subject].upos == "NOUN" and not fact.subject_adjective
+
+
 def _premise(scene: Scene, hypothesis: Fact, label: str) -> Fact:
-    """Random edits until some give the ``label``: every hypothesis has such edits for every label."""
+    """Random edits until some give the ``label``.
+
+    Every hypothesis has such edits for every label: its subject can be made narrower, its polarity turned
+    around, a circumstance added or exchanged.
+    """
     while True:
         fact: Fact | None = hypothesis
-        if scene.chance(0.5):
-            fact = replace(hypothesis, negated=not hypothesis.negated)
-        for edit, part in scene.rng.sample(EDITS, scene.rng.choice((0, 1, 2, 3))):
+        opposed, turned = scene.rng.choices(TURNS, TURN_WEIGHTS[label, hypothesis.negated])[0]
+        if opposed:
+            fact = _oppose(fact, scene.rng.choice(("predicate", "predicate", "manner")))
+        if turned and fact:
+            fact = replace(fact, negated=not fact.negated)
+        for edit, part in scene.rng.sample(EDITS, scene.rng.choice(EDIT_COUNTS[label])):
             fact = fact and edit(scene, fact, part)
         if fact and fact != hypothesis and judge(fact, hypothesis) == label:
             return fact
@@ -137,6 +150,10 @@ def _pick(scene: Scene, governor: str, classes: tuple[str, ...], fits: Callable[
     if not classes:
         return ""
     keys, cumulative = world().choices(governor, classes, scene.topic)
+    for _ in range(8):  # most words fit: only where few do, all are weighed
+        key = keys[bisect(cumulative, scene.rng.random() * cumulative[-1], hi=len(keys) - 1)]
+        if fits(key):
+            return key
     steps = zip(keys, pairwise([0.0, *cumulative]), strict=True)
     weights = {key: high - low for key, (low, high) in steps if fits(key)}
     return scene.rng.choices(list(weights), list(weights.values()))[0] if weights else ""
@@ -154,7 +171,7 @@ def _exchange(scene: Scene, fact: Fact, part: str) -> Fact | None:
     return _fill(scene, fact, part) if getattr(fact, part) else None
 
 
-def _oppose(scene: Scene, fact: Fact, part: str) -> Fact | None:
+def _oppose(fact: Fact, part: str) -> Fact | None:
     """A predicate or manner becomes its opposite."""
     opposite = concepts()[getattr(fact, part)].antonym if getattr(fact, part) else ""
     return replace(fact, **{part: opposite}) if opposite else None
@@ -257,12 +274,24 @@ def _rival(scene: Scene, fact: Fact) -> str:
 
 EDITS: list[tuple[Callable[[Scene, Fact, str], Fact | None], str]] = [
     *((_toggle, part) for part in ADJUNCTS),
+    *((_toggle, part) for part in ADJUNCTS[3:]),
     *((_widen, part) for part in NOUNS),
     *((_narrow, part) for part in NOUNS),
-    *((_oppose, part) for part in ("predicate", "manner")),
     *(
         (_exchange, part)
         for part in (*NOUNS, "predicate", "subject_adjective", "object_adjective", "time", "manner")
     ),
 ]
-"""The ways to turn one sentence into another."""
+"""The ways to turn one sentence into another, besides its opposite and its negation."""
+EDIT_COUNTS = {"entailment": (1, 2), "neutral": (1, 2, 3), "contradiction": (1, 2)}
+TURNS = ((False, False), (True, False), (False, True), (True, True))
+"""Whether the premise says the opposite of the hypothesis, and whether one of them is negated, not both."""
+TURN_WEIGHTS = {
+    ("entailment", False): (1, 0, 0, 0),
+    ("entailment", True): (6, 0, 0, 4),
+    ("neutral", False): (5, 2, 2, 1),
+    ("neutral", True): (3, 1, 5, 2),
+    ("contradiction", False): (0, 4, 6, 0),
+    ("contradiction", True): (0, 0, 1, 0),
+}
+"""(label, hypothesis negated) -> weights of ``TURNS``: premises are negated about equally often under each."""

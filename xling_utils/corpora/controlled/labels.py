@@ -21,10 +21,11 @@ ENTITY_CLASSES = {"person_name": "PER", "city_name": "LOC", "country_name": "LOC
 
 
 def conllu(sentences: Iterable[list[Token]], language: str) -> str:
-    """The sentences as CoNLL-U (https://universaldependencies.org/format.html), ids ``<language>-1`` and on.
+    """The sentences as CoNLL-U (https://universaldependencies.org/format.html), ids ``<language>-1`` ...
 
-    Words are uninflected, so LEMMA is FORM; both may hold a space, which the format allows inside words (as in
-    Vietnamese). XPOS, FEATS, DEPS and MISC are empty. Raises :class:`UserError` on an unknown language.
+    Words are uninflected, so LEMMA is FORM; both may hold a space, which the format allows inside words
+    (as in Vietnamese). XPOS, FEATS, DEPS and MISC are empty. Raises :class:`UserError` on an unknown
+    language.
     """
     words(language)
     lines = []
@@ -50,16 +51,16 @@ def conllu(sentences: Iterable[list[Token]], language: str) -> str:
 
 
 def entities(sentence: list[Token]) -> list[str]:
-    """One BIO tag a token: ``B-PER``, ``B-LOC``, ``B-ORG`` or ``O``. Every name is one token, so no tag is ``I-``."""
+    """One BIO tag a token: ``B-PER``, ``B-LOC``, ``B-ORG`` or ``O`` (a name is one token: no ``I-``)."""
     return [_entity(token.key) for token in sentence]
 
 
 def tagged(language: str, sentences: int, seed: int) -> Dataset:
-    """``sentences`` labelled sentences, a draw of their own, as columns of equally long lists a row.
+    """``sentences`` labelled sentences, a draw of their own, as columns of lists, equally long in a row.
 
-    ``tokens`` (string; a token may hold a space), ``upos`` (string), ``heads`` (int64, 1-based, 0 is the root),
-    ``deprel`` (string), ``entities`` (string, see :func:`entities`). Raises :class:`UserError` on an unknown
-    language.
+    ``tokens`` (strings; one may hold a space), ``upos`` (strings), ``heads`` (int64, 1-based, 0 is the root),
+    ``deprel`` (strings) and ``entities`` (strings, see :func:`entities`). Raises :class:`UserError` on an
+    unknown language.
     """
     from datasets import Dataset
 

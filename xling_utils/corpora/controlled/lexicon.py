@@ -70,7 +70,9 @@ def words(language: str) -> dict[str, str]:
     if language not in LANGUAGES:
         raise UserError(f"controlled corpus: no language {language!r}; known: {' '.join(LANGUAGES)}")
     entries = [*concepts().values(), *function_words().values()]
-    return {entry.key: entry.forms[language] for entry in entries} | {digits: digits for digits in YEARS + COUNTS}
+    return {entry.key: entry.forms[language] for entry in entries} | {
+        digits: digits for digits in YEARS + COUNTS
+    }
 
 
 @cache

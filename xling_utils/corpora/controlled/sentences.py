@@ -74,7 +74,9 @@ def past_year(scene: Scene) -> Node:
 
 @construction(2)
 def future(scene: Scene) -> Node:
-    return end(event(scene, "WILL").add(leaf("WILL", "aux"), leaf("tomorrow", "tadv") if scene.chance(0.5) else None))
+    return end(
+        event(scene, "WILL").add(leaf("WILL", "aux"), leaf("tomorrow", "tadv") if scene.chance(0.5) else None)
+    )
 
 
 @construction(3)
@@ -89,7 +91,9 @@ def duty(scene: Scene) -> Node:
 
 @construction(2)
 def permission(scene: Scene) -> Node:
-    return end(event(scene, "MAY").add(leaf("MAY", "aux"), leaf("here", "adv") if scene.chance(0.4) else None))
+    return end(
+        event(scene, "MAY").add(leaf("MAY", "aux"), leaf("here", "adv") if scene.chance(0.4) else None)
+    )
 
 
 @construction(3)
@@ -119,7 +123,9 @@ def liking(scene: Scene) -> Node:
 @construction(2)
 def need(scene: Scene) -> Node:
     who = noun_phrase(scene, scene.pick("NEED", *PEOPLE), "subj")
-    return end(_clause_of("NEED", who, noun_phrase(scene, scene.pick("NEED", *THINGS, "stuff", "drink"), "obj")))
+    return end(
+        _clause_of("NEED", who, noun_phrase(scene, scene.pick("NEED", *THINGS, "stuff", "drink"), "obj"))
+    )
 
 
 @construction(6)
@@ -146,7 +152,9 @@ def not_so(scene: Scene) -> Node:
 @construction(2)
 def mood(scene: Scene) -> Node:
     node = Node(scene.pick("BE", "mood", "state"), "ADJ", frame=PREDICATE)
-    return end(node.add(leaf(scene.habit(node.key, "I", "YOU", "HE", "WE", "THEY"), "subj"), leaf("BE_ADJ", "cop")))
+    return end(
+        node.add(leaf(scene.habit(node.key, "I", "YOU", "HE", "WE", "THEY"), "subj"), leaf("BE_ADJ", "cop"))
+    )
 
 
 @construction(2)
@@ -201,13 +209,23 @@ def between(scene: Scene) -> Node:
     first, second = (scene.pick("BETWEEN", "place", "land", "city_name") for _ in range(2))
     node = noun_phrase(scene, first, "root", "BETWEEN", 0)
     node.add(noun_phrase(scene, second, "conj", rich=0).add(leaf("AND", "cc")))
-    return end(_predicate(node, noun_phrase(scene, scene.pick("BE_AT", "place", "land"), "subj"), leaf("BE_AT", "cop")))
+    return end(
+        _predicate(
+            node, noun_phrase(scene, scene.pick("BE_AT", "place", "land"), "subj"), leaf("BE_AT", "cop")
+        )
+    )
 
 
 @construction(3)
 def existence(scene: Scene) -> Node:
-    where = noun_phrase(scene, scene.pick("IN", "place", "land", "city_name", "country_name"), "place", "IN", 0)
-    return end(_clause_of("EXIST", noun_phrase(scene, scene.pick("EXIST", "pet", "beast", *THINGS, "flora"), "pivot"), where))
+    where = noun_phrase(
+        scene, scene.pick("IN", "place", "land", "city_name", "country_name"), "place", "IN", 0
+    )
+    return end(
+        _clause_of(
+            "EXIST", noun_phrase(scene, scene.pick("EXIST", "pet", "beast", *THINGS, "flora"), "pivot"), where
+        )
+    )
 
 
 @construction(4)
@@ -229,7 +247,9 @@ def belonging(scene: Scene) -> Node:
 def capital(scene: Scene) -> Node:
     city = scene.pick("BE_AT", "city_name")
     country = scene.pick(city, "country_name")
-    return end(_predicate(Node(country, "PROPN").add(leaf("IN", "case")), leaf(city, "subj"), leaf("BE_AT", "cop")))
+    return end(
+        _predicate(Node(country, "PROPN").add(leaf("IN", "case")), leaf(city, "subj"), leaf("BE_AT", "cop"))
+    )
 
 
 @construction(2)
@@ -248,14 +268,18 @@ def comparison(scene: Scene) -> Node:
 
 @construction(1.5)
 def superlative(scene: Scene) -> Node:
-    node = quality(scene, "MOST", "beast", "city_name", "country_name", "vehicle", "land", "fruit").add(leaf("MOST", "deg"))
+    node = quality(scene, "MOST", "beast", "city_name", "country_name", "vehicle", "land", "fruit").add(
+        leaf("MOST", "deg")
+    )
     return end(node)
 
 
 @construction(1.5)
 def simile(scene: Scene) -> Node:
     node = quality(scene, "AS_LIKE", *PEOPLE)
-    return end(node.add(noun_phrase(scene, scene.pick(node.key, "beast", "sky", "stuff"), "obl", "AS_LIKE", 0)))
+    return end(
+        node.add(noun_phrase(scene, scene.pick(node.key, "beast", "sky", "stuff"), "obl", "AS_LIKE", 0))
+    )
 
 
 @construction(4)
@@ -269,7 +293,9 @@ def giving(scene: Scene) -> Node:
 @construction(2)
 def company(scene: Scene) -> Node:
     node = event(scene, "WITH", oblique=0)
-    link, classes = scene.rng.choice((("WITH", PEOPLE), ("WITHOUT", ("garment", "money", "implement")), ("FOR", PEOPLE)))
+    link, classes = scene.rng.choice(
+        (("WITH", PEOPLE), ("WITHOUT", ("garment", "money", "implement")), ("FOR", PEOPLE))
+    )
     return end(node.add(noun_phrase(scene, scene.pick(link, *classes), "place", link, 0)))
 
 
@@ -296,22 +322,38 @@ def contrast(scene: Scene) -> Node:
 
 @construction(2)
 def sequence(scene: Scene) -> Node:
-    return end(event(scene, "AND", oblique=0.1).add(_slot(event(scene, "AND", oblique=0.1), "conjcl", leaf("AND", "cc"))))
+    return end(
+        event(scene, "AND", oblique=0.1).add(
+            _slot(event(scene, "AND", oblique=0.1), "conjcl", leaf("AND", "cc"))
+        )
+    )
 
 
 @construction(3)
 def reason(scene: Scene) -> Node:
-    return end(event(scene, "BECAUSE", oblique=0.1).add(_slot(quality(scene, "BECAUSE"), "advcl", leaf("BECAUSE", "mark"))))
+    return end(
+        event(scene, "BECAUSE", oblique=0.1).add(
+            _slot(quality(scene, "BECAUSE"), "advcl", leaf("BECAUSE", "mark"))
+        )
+    )
 
 
 @construction(2)
 def concession(scene: Scene) -> Node:
-    return end(event(scene, "ALTHOUGH", oblique=0.1).add(_slot(quality(scene, "ALTHOUGH"), "advcl", leaf("ALTHOUGH", "mark"))))
+    return end(
+        event(scene, "ALTHOUGH", oblique=0.1).add(
+            _slot(quality(scene, "ALTHOUGH"), "advcl", leaf("ALTHOUGH", "mark"))
+        )
+    )
 
 
 @construction(2)
 def result(scene: Scene) -> Node:
-    return end(quality(scene, "SO_THAT").add(_slot(event(scene, "SO_THAT", oblique=0.1), "conjcl", leaf("COMMA", "cc"), leaf("SO_THAT", "cc"))))
+    return end(
+        quality(scene, "SO_THAT").add(
+            _slot(event(scene, "SO_THAT", oblique=0.1), "conjcl", leaf("COMMA", "cc"), leaf("SO_THAT", "cc"))
+        )
+    )
 
 
 @construction(2.5)
@@ -324,7 +366,11 @@ def condition(scene: Scene) -> Node:
 @construction(2)
 def occasion(scene: Scene) -> Node:
     clause = event(scene, "WHEN", oblique=0)
-    return end(event(scene, "WHEN", oblique=0.2).add(_slot(clause, "cond", leaf("WHEN", "mark"), leaf("COMMA", "punct"))))
+    return end(
+        event(scene, "WHEN", oblique=0.2).add(
+            _slot(clause, "cond", leaf("WHEN", "mark"), leaf("COMMA", "punct"))
+        )
+    )
 
 
 @construction(3)
@@ -344,7 +390,9 @@ def wondering(scene: Scene) -> Node:
 @construction(2)
 def purpose(scene: Scene) -> Node:
     frame = pick_frame(scene, "IN_ORDER", "object")
-    node = _clause_of(scene.pick("IN_ORDER", "motion"), noun_phrase(scene, scene.pick(frame.verb, *frame.subject), "subj"))
+    node = _clause_of(
+        scene.pick("IN_ORDER", "motion"), noun_phrase(scene, scene.pick(frame.verb, *frame.subject), "subj")
+    )
     return end(node.add(_slot(infinitive(scene, frame, "advcl"), "advcl", leaf("IN_ORDER", "mark"))))
 
 
@@ -366,7 +414,9 @@ def yes_no(scene: Scene) -> Node:
 @construction(2)
 def who(scene: Scene) -> Node:
     frame = pick_frame(scene, "WHO")
-    return end(verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("WHO", "whsubj"))), "QMARK")
+    return end(
+        verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("WHO", "whsubj"))), "QMARK"
+    )
 
 
 @construction(2)
@@ -405,19 +455,25 @@ def how_many(scene: Scene) -> Node:
 @construction(2)
 def request(scene: Scene) -> Node:
     frame = pick_frame(scene, "PLEASE", "object")
-    return end(verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("PLEASE", "disc"))), "EXCL")
+    return end(
+        verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("PLEASE", "disc"))), "EXCL"
+    )
 
 
 @construction(1.5)
 def prohibition(scene: Scene) -> Node:
     frame = pick_frame(scene, "NOT", "object")
-    return end(verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("NOT", "neg"))), "EXCL")
+    return end(
+        verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("NOT", "neg"))), "EXCL"
+    )
 
 
 @construction(1.5)
 def let_us(scene: Scene) -> Node:
     frame = pick_frame(scene, "LET", "oblique")
-    return end(verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("LET", "disc"))), "EXCL")
+    return end(
+        verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("LET", "disc"))), "EXCL"
+    )
 
 
 @construction(1.5)

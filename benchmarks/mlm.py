@@ -1,0 +1,295 @@
+"""Masked language modelling: this package's training beside the ``transformers`` Trainer, tokens a second.
+
+    python benchmarks/mlm.py
+
+Both sides train the controlled base model (English and French) on one token stream, cut to the same inputs in
+the same order, from the same weights, with fused AdamW at the same settings; no dropout, evaluation, log or file.
+This side is ``pretraining.train`` as the book calls it. The Trainer's is ``BertForMaskedLM`` with
+``DataCollatorForLanguageModeling``, and it is spared what it does by default and this side does not: clipping
+gradients and looking for infinite losses.
+
+Every trainer is a child process that warms up and then waits; this process lets one side at a time train for a
+window of seconds, both sides in turn. A configuration of two processes trains two runs at once, as the book
+does. The best window of each side counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from _machine import machine
+
+from xling_utils.chapters import _operations
+from xling_utils.execution import usable_cores
+from xling_utils.scales import FIRST_REPORTED_SEED, scale
+from xling_utils.specs import EncoderSpec, RunSpec
+from xling_utils.worker import THREAD_VARIABLES
+
+SIDES = ("trainer", "here")
+CONFIGURATIONS = ((1, 1), (1, 2), (2, 1))
+"""Processes at once, threads of each."""
+STEPS = 1_000_000
+"""Nobody gets there: windows end, not runs. The first evaluation would come after a fiftieth of it."""
+TRAINER_BATCHES = 1000
+"""Batches that the Trainer's data set holds; it starts over behind the last."""
+WARM_UP_SECONDS = 1.0
+PEAK_SIZE, PEAK_REPEATS = 2048, 20
+
+
+def main() -> None:
+    """Prints one markdown table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="a tiny model for half a second: only whether it runs")
+    parser.add_argument("--child", choices=(*SIDES, "peak"), help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.child == "peak":
+        print(json.dumps(peak()))
+    elif args.child:
+        child(args.child, base_run(args.quick))
+    else:
+        compare(args.quick)
+
+
+def compare(quick: bool) -> None:
+    """Measures all configurations that this machine has the cores for, and prints the table."""
+    spec, repeats, seconds = base_run(quick), 1 if quick else 3, 0.5 if quick else 8.0
+    assert spec.training and isinstance(spec.model, EncoderSpec)
+    length, batch = spec.training.length, spec.training.batch
+    configurations = [c for c in CONFIGURATIONS if c[0] * c[1] <= usable_cores()]
+    load = os.getloadavg()[0]
+    peaks = {cores: measured_peak(cores) for cores in {p * t for p, t in configurations}}
+    speeds: dict[tuple[str, int, int], list[float]] = {}
+    with ExitStack() as stack:
+        trainers: dict[tuple[str, int], list[subprocess.Popen[str]]] = {}
+        for side in SIDES:
+            for threads in {t for _, t in configurations}:
+                number = max(p for p, t in configurations if t == threads)
+                trainers[side, threads] = [start(side, threads, quick, stack) for _ in range(number)]
+        everyone = [trainer for group in trainers.values() for trainer in group]
+        vocabulary = {answer(trainer)["vocabulary"] for trainer in everyone}.pop()
+        for _ in range(repeats):
+            for processes, threads in configurations:
+                for side in SIDES:
+                    group = trainers[side, threads][:processes]
+                    steps = window(group, seconds)
+                    speeds.setdefault((side, processes, threads), []).append(steps * batch * length)
+    operations = _operations(spec.model, spec, vocabulary)
+    print(f"{machine()}; load average before: {load:.1f}.\n")
+    print(
+        f"{spec.model.layers} layers x {spec.model.width}, {vocabulary:,} pieces, inputs of {length} tokens, "
+        f"batch {batch}: {operations / 1e6:.2f} M operations a token. Windows of {seconds:g} s, best of {repeats}.\n"
+    )
+    print("| processes x threads | Trainer, tokens/s | here, tokens/s | here / best Trainer on as many cores "
+          "| matrix peak, GFLOP/s | here, GFLOP/s | share of peak |\n|---|---|---|---|---|---|---|")  # fmt: skip
+    best = {key: max(values) for key, values in speeds.items()}
+    for processes, threads in configurations:
+        cores = processes * threads
+        rival = max(v for (side, p, t), v in best.items() if side == "trainer" and p * t == cores)
+        theirs, ours = (best[side, processes, threads] for side in SIDES)
+        done, possible = ours * operations / 1e9, peaks[cores] / 1e9
+        print(
+            f"| {processes} x {threads} | {theirs:,.0f} | {ours:,.0f} | {ours / rival:.2f} | {possible:.0f} "
+            f"| {done:.1f} | {done / possible:.0%} |"
+        )
+    spread = max(1 - min(values) / max(values) for values in speeds.values())
+    print(f"\nThe slowest window of a configuration was at most {spread:.0%} below its best.")
+
+
+def base_run(quick: bool) -> RunSpec:
+    """The base run of the controlled scale, without an end."""
+    chosen = scale("smoke" if quick else "controlled")
+    spec = chosen.bert(("en", "fr"), chosen.sentences[-1], FIRST_REPORTED_SEED)
+    assert spec.training
+    return replace(spec, training=replace(spec.training, steps=STEPS))
+
+
+def environment(threads: int) -> dict[str, str]:
+    """For a child on the CPU with that many threads."""
+    own = {"ACCELERATE_USE_CPU": "true", "HF_HUB_OFFLINE": "1"}
+    return os.environ | own | dict.fromkeys(THREAD_VARIABLES, str(threads))
+
+
+def measured_peak(threads: int) -> float:
+    """Floating point operations a second of a large float32 matrix product on that many threads."""
+    command = [sys.executable, __file__, "--child", "peak"]
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment(threads))
+    return json.loads(run.stdout)
+
+
+def start(side: str, threads: int, quick: bool, stack: ExitStack) -> subprocess.Popen[str]:
+    """A trainer that answers once it is warm; it ends when its standard input closes, with ``stack``."""
+    command = [sys.executable, __file__, "--child", side, *(["--quick"] if quick else [])]
+    return stack.enter_context(
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(threads)
+        )
+    )
+
+
+def window(group: list[subprocess.Popen[str]], seconds: float) -> float:
+    """Lets the trainers run at once; their steps a second, summed."""
+    for trainer in group:
+        assert trainer.stdin
+        trainer.stdin.write(f"{seconds}\n")
+        trainer.stdin.flush()
+    return sum(found["steps"] / found["seconds"] for found in map(answer, group))
+
+
+def answer(trainer: subprocess.Popen[str]) -> dict[str, Any]:
+    """The trainer's next line."""
+    assert trainer.stdout
+    line = trainer.stdout.readline()
+    if not line:
+        raise SystemExit(f"mlm: a trainer ended with {trainer.wait()} before it answered; its error is above")
+    return json.loads(line)
+
+
+# In the child processes.
+
+
+def peak() -> float:
+    """The best of several products."""
+    import torch
+
+    x = torch.randn(PEAK_SIZE, PEAK_SIZE)
+    best = math.inf
+    for _ in range(PEAK_REPEATS):
+        began = time.perf_counter()
+        x @ x
+        best = min(best, time.perf_counter() - began)
+    return 2 * PEAK_SIZE**3 / best
+
+
+def child(side: str, spec: RunSpec) -> None:
+    """Trains in windows that standard input asks for, one line of seconds each, until it closes."""
+    windows = Windows()
+    with redirect_stdout(sys.stderr), tempfile.TemporaryDirectory() as folder:
+        (train_here if side == "here" else train_with_trainer)(spec, Path(folder), windows)
+
+
+class Windows:
+    """Counts steps and answers on standard output at the end of each window, the warm-up first."""
+
+    def __init__(self) -> None:
+        self.facts: dict[str, Any] = {}
+        self.steps, self.began, self.seconds = 0, math.nan, WARM_UP_SECONDS
+
+    def step(self) -> None:
+        """Called behind every step; blocks between windows."""
+        now = time.perf_counter()
+        if math.isnan(self.began):
+            self.began = now
+            return
+        self.steps += 1
+        if now - self.began < self.seconds:
+            return
+        found = self.facts | {"steps": self.steps, "seconds": now - self.began}
+        print(json.dumps(found), file=sys.__stdout__, flush=True)
+        line = sys.stdin.readline()
+        if not line:
+            sys.exit()
+        self.steps, self.began, self.seconds = 0, time.perf_counter(), float(line)
+
+
+def train_here(spec: RunSpec, folder: Path, windows: Windows) -> None:
+    """The book's training, up to its end by ``windows``."""
+    from xling_utils import pretraining
+
+    pretraining.CHECKPOINT_SECONDS = math.inf
+    windows.facts["vocabulary"] = spec.tokenizer.size
+    pretraining.train(spec, None, folder, folder, lambda row: windows.step())
+
+
+def train_with_trainer(spec: RunSpec, folder: Path, windows: Windows) -> None:
+    """The same run by the Trainer."""
+    from transformers import (
+        BertForMaskedLM,
+        DataCollatorForLanguageModeling,
+        PreTrainedTokenizerFast,
+        Trainer,
+        TrainerCallback,
+        TrainingArguments,
+    )
+
+    from xling_utils import corpora, encoder, tokenization
+    from xling_utils.batches import Batches
+    from xling_utils.pretraining import ADAM_BETAS
+
+    training = spec.training
+    assert training and isinstance(spec.model, EncoderSpec)
+    texts = corpora.load(spec.corpus, None)
+    tokenizer = tokenization.build(spec.tokenizer, texts)
+    streams = {language: tokenization.stream(tokenizer, text) for language, text in texts.items()}
+    size = tokenizer.get_vocab_size()
+    windows.facts["vocabulary"] = size
+    encoder.save(encoder.Encoder(spec.model, size), folder)
+    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), tokenization.SPECIAL))
+    collator = DataCollatorForLanguageModeling(
+        PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names), mlm_probability=training.mask_rate
+    )
+
+    class Steps(TrainerCallback):
+        def on_step_end(self, *args: Any, **kwargs: Any) -> None:
+            windows.step()
+
+    arguments = TrainingArguments(
+        output_dir=str(folder),
+        max_steps=training.steps,
+        per_device_train_batch_size=training.batch,
+        train_sampling_strategy="sequential",
+        learning_rate=training.learning_rate,
+        warmup_steps=round(training.warmup * training.steps),
+        optim="adamw_torch_fused",
+        adam_beta1=ADAM_BETAS[0],
+        adam_beta2=ADAM_BETAS[1],
+        weight_decay=training.weight_decay,
+        max_grad_norm=0.0,
+        logging_strategy="no",
+        logging_nan_inf_filter=False,
+        save_strategy="no",
+        eval_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+        dataloader_pin_memory=False,
+        use_cpu=True,
+        seed=spec.seed,
+    )
+    inputs = uncorrupted(Batches(streams, training, size, spec.seed))
+    model = BertForMaskedLM.from_pretrained(folder)
+    Trainer(model, arguments, collator, inputs, callbacks=[Steps()]).train()
+
+
+def uncorrupted(batches: Any) -> list[dict[str, list[int]]]:
+    """The inputs that this side trains on, in order, before their masking, as the collator likes them."""
+    import numpy as np
+
+    from xling_utils.tokenization import FIRST
+
+    rows = []
+    for step in range(TRAINER_BATCHES):
+        batch = batches(step)
+        np.put_along_axis(batch.ids, batch.positions, batch.labels, axis=1)
+        special = (batch.ids < FIRST).astype(np.int64)
+        rows += [
+            {"input_ids": ids, "special_tokens_mask": mask}
+            for ids, mask in zip(batch.ids.tolist(), special.tolist(), strict=True)
+        ]
+    return rows
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,415 @@
+"""Training end to end on made text: what a run writes, and that no interruption changes a bit of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import time
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from datasets import Dataset
+from safetensors.numpy import load_file
+
+from xling_utils import checkpoints, corpora, encoder, pretraining, tokenization
+from xling_utils.batches import Batches
+from xling_utils.errors import UserError
+from xling_utils.pretraining import learning_rate, train
+from xling_utils.scales import scale
+from xling_utils.specs import CorpusSpec, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec
+
+SIZE = 120
+RUN = replace(
+    scale("smoke").bert(("en", "ru"), 60, seed=3),
+    corpus=CorpusSpec("controlled", ("en", "ru"), 60, 3),
+    tokenizer=TokenizerSpec("wordpiece", SIZE),
+    training=TrainingSpec(steps=20, batch=16, length=24),
+)
+LETTERS = {"en": "abcdefghijklm", "ru": "абвгдежзийклм"}
+
+
+def made_text(spec: CorpusSpec, data: Path | None, *, lowercase: bool = True, held_out: bool = False) -> Any:
+    """Words whose probabilities fall off, so that there is something to learn."""
+    texts = {}
+    for number, language in enumerate(spec.languages):
+        rng = np.random.default_rng([spec.seed, number, held_out])
+        lexicon = [
+            "".join(np.random.default_rng(i).choice(list(LETTERS[language]), 1 + i % 5)) for i in range(40)
+        ]
+        lines = [" ".join(lexicon[min(i, 39)] for i in rng.geometric(0.15, 7)) for _ in range(100)]
+        texts[language] = Dataset.from_dict({"text": lines, "document": list(range(100))})
+    return texts
+
+
+@pytest.fixture(autouse=True)
+def made_world(monkeypatch):
+    monkeypatch.setattr(corpora, "load", made_text)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+class Interrupted(Exception):
+    pass
+
+
+def trained(
+    folder: Path, spec: RunSpec = RUN, stop: int | None = None, data: Path | None = None
+) -> tuple[Path, dict[str, Any], list[dict[str, Any]]]:
+    """The run's folder, its extras and its reports; raises Interrupted after step ``stop``."""
+    reports = []
+
+    def report(row: dict[str, Any]) -> None:
+        reports.append(row)
+        if row["done"] == stop:
+            raise Interrupted
+
+    work, out = folder / "work", folder / "out"
+    for path in (work, out):
+        path.mkdir(parents=True, exist_ok=True)
+    extras = train(spec, data, work, out, report)
+    return out, extras, reports
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> tuple[Path, dict[str, Any], list[dict[str, Any]]]:
+    """The run, never interrupted."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corpora, "load", made_text)
+        torch.set_num_threads(1)
+        return trained(tmp_path_factory.mktemp("whole"))
+
+
+def bits(out: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in out.iterdir() if path.name != pretraining.TRACE_FILE}
+
+
+def trace(out: Path) -> list[dict[str, float]]:
+    with open(out / pretraining.TRACE_FILE, encoding="utf-8", newline="") as file:
+        return [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+
+
+def losses(out: Path) -> list[tuple[float, float, float]]:
+    return [(row["step"], row["loss"], row["held_out_loss"]) for row in trace(out)]
+
+
+def test_files_reports_and_extras(whole):
+    out, extras, reports = whole
+    assert sorted(p.name for p in out.iterdir()) == [
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "trace.csv",
+    ]
+    assert reports == [{"done": n, "total": 20, "tokens": n * 16 * 24} for n in range(1, 21)]
+    assert extras["tokens"] == 20 * 16 * 24 and extras["vocabulary"] == SIZE
+    assert extras["parameters"] == encoder.parameter_count(RUN.model, SIZE)
+    assert set(extras["corpus_tokens"]) == {"en", "ru"} and extras["seconds"] > 0
+    json.dumps(extras)
+
+
+def test_the_trace_tells_the_losses(whole):
+    """The first row is the loss of the initial weights; the last held-out loss that of the stored model."""
+    out = whole[0]
+    rows = trace(out)
+    assert [row["step"] for row in rows] == list(range(1, 21))
+    assert [row["tokens"] for row in rows] == [n * 16 * 24 for n in range(1, 21)]
+    tokenizer = tokenization.load(out / "tokenizer.json")
+
+    def mean_loss(model: encoder.Encoder, held_out: bool, seed: int, count: int) -> float:
+        texts = made_text(RUN.corpus, None, held_out=held_out)
+        streams = {language: tokenization.stream(tokenizer, text) for language, text in texts.items()}
+        batches = Batches(streams, RUN.training, SIZE, seed)
+        with torch.no_grad():
+            found = [
+                float(model(*pretraining._tensors(batches(i), torch.device("cpu")))) for i in range(count)
+            ]
+        return sum(found) / count
+
+    torch.manual_seed(RUN.seed)
+    first = encoder.Encoder(RUN.model, SIZE)
+    assert rows[0]["loss"] == pytest.approx(mean_loss(first, False, RUN.seed, 1), abs=1e-5)
+    assert rows[0]["loss"] == pytest.approx(math.log(SIZE), abs=0.7)
+    last = mean_loss(encoder.load(out), True, 0, pretraining.HELD_OUT_BATCHES)
+    assert rows[-1]["held_out_loss"] == pytest.approx(last, abs=1e-5)
+    assert rows[-1]["held_out_loss"] < rows[0]["held_out_loss"] - 0.5
+
+
+def test_a_long_trace_has_few_rows_and_each_is_the_mean_since_the_last(tmp_path, whole, monkeypatch):
+    monkeypatch.setattr(pretraining, "TRACE_ROWS", 6)
+    rows = losses(trained(tmp_path)[0])
+    single = [loss for _, loss, _ in losses(whole[0])]
+    assert [row[0] for row in rows] == [4, 8, 12, 16, 20]
+    for number, row in enumerate(rows):
+        assert row[1] == pytest.approx(np.mean(single[4 * number : 4 * number + 4]), abs=1e-9)
+
+
+def test_the_same_run_gives_the_same_bits_and_another_seed_others(tmp_path, whole):
+    again = trained(tmp_path / "again")[0]
+    assert bits(again) == bits(whole[0]) and losses(again) == losses(whole[0])
+    other = trained(tmp_path / "other", replace(RUN, seed=4))[0]
+    assert bits(other)["tokenizer.json"] == bits(again)["tokenizer.json"]
+    assert bits(other)["model.safetensors"] != bits(again)["model.safetensors"]
+
+
+def test_transformers_reads_the_run(whole):
+    from transformers import BertForMaskedLM, PreTrainedTokenizerFast
+
+    out = whole[0]
+    theirs = BertForMaskedLM.from_pretrained(out, local_files_only=True).eval()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(out / "tokenizer.json"))
+    line = made_text(RUN.corpus, None)["ru"]["text"][0]
+    ids = tokenizer(line, add_special_tokens=False)["input_ids"]
+    assert ids == tokenization.load(out / "tokenizer.json").encode(line, add_special_tokens=False).ids
+    ours = encoder.load(out)
+    with torch.no_grad():
+        batch = torch.tensor([[tokenization.CLS, *ids, tokenization.SEP]])
+        logits = ours.logits(ours.hidden_states(batch)[-1])
+        torch.testing.assert_close(logits, theirs(batch).logits, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("stops", [(1,), (19,), (7, 8, 9), (3, 10, 16)])
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
+def test_a_run_stopped_at_any_step_ends_in_the_same_bits(stops, seconds, tmp_path, whole, monkeypatch):
+    monkeypatch.setattr(pretraining, "CHECKPOINT_SECONDS", seconds)
+    for stop in stops:
+        with pytest.raises(Interrupted):
+            trained(tmp_path, stop=stop)
+    out, _, reports = trained(tmp_path)
+    assert bits(out) == bits(whole[0]) and losses(out) == losses(whole[0])
+    if not seconds:
+        assert reports[0]["done"] == max(stops) + 1
+
+
+def test_without_time_for_a_checkpoint_the_run_starts_again(tmp_path, whole):
+    with pytest.raises(Interrupted):
+        trained(tmp_path, stop=15)
+    assert not list((tmp_path / "work").glob("checkpoint-*"))
+    out, _, reports = trained(tmp_path)
+    assert reports[0]["done"] == 1 and bits(out) == bits(whole[0])
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def change_step(path: Path) -> None:
+    """Damage that still is valid JSON."""
+    path.write_text(path.read_text().replace('"step": 12', '"step": 10'))
+
+
+DAMAGE = {
+    "bit of the state": (flip, checkpoints.STATE_FILE),
+    "truncated state": (cut, checkpoints.STATE_FILE),
+    "empty state": (lambda path: path.write_bytes(b""), checkpoints.STATE_FILE),
+    "missing state": (Path.unlink, checkpoints.STATE_FILE),
+    "truncated meta": (cut, checkpoints.META_FILE),
+    "other step": (change_step, checkpoints.META_FILE),
+    "missing meta": (Path.unlink, checkpoints.META_FILE),
+}
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory) -> Path:
+    """The run stopped after step 12, with checkpoints of steps 11 and 12."""
+    folder = tmp_path_factory.mktemp("stopped")
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Interrupted):
+        patch.setattr(corpora, "load", made_text)
+        patch.setattr(pretraining, "CHECKPOINT_SECONDS", 0.0)
+        torch.set_num_threads(1)
+        trained(folder, stop=12)
+    return folder
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(damage, stopped, tmp_path, whole):
+    shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
+    names = sorted(p.name for p in (tmp_path / "work").iterdir())
+    assert names == ["checkpoint-00000011", "checkpoint-00000012"]
+    harm, file = DAMAGE[damage]
+    harm(tmp_path / "work" / "checkpoint-00000012" / file)
+    with pytest.warns(UserWarning, match="checkpoint-00000012 is damaged"):
+        out, _, reports = trained(tmp_path)
+    assert reports[0]["done"] == 12
+    assert bits(out) == bits(whole[0]) and losses(out) == losses(whole[0])
+
+
+def test_with_every_checkpoint_damaged_the_run_starts_again(stopped, tmp_path, whole):
+    shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
+    for path in (tmp_path / "work").glob(f"*/{checkpoints.STATE_FILE}"):
+        flip(path)
+    with pytest.warns(UserWarning, match="damaged") as caught:
+        out, _, reports = trained(tmp_path)
+    assert sum("damaged" in str(warning.message) for warning in caught) == 2
+    assert reports[0]["done"] == 1 and bits(out) == bits(whole[0])
+
+
+def test_a_checkpoint_half_written_is_never_seen(stopped, tmp_path, whole):
+    shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
+    draft = tmp_path / "work" / ".checkpoint"
+    draft.mkdir()
+    (draft / checkpoints.STATE_FILE).write_bytes(b"half")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        out, _, reports = trained(tmp_path)
+    assert reports[0]["done"] == 13 and bits(out) == bits(whole[0])
+
+
+def train_and_tell(folder: Path, steps: Any) -> None:
+    """In a process of its own: a checkpoint after every step, and word of it."""
+    torch.set_num_threads(1)
+    corpora.load = made_text  # type: ignore[assignment]
+    pretraining.CHECKPOINT_SECONDS = 0.0
+    train(RUN, None, folder / "work", folder / "out", lambda row: steps.send(row["done"]))
+
+
+def test_killed_at_random_moments_the_run_ends_in_the_same_bits(tmp_path, whole):
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["xling_utils.pretraining", "accelerate", "datasets", "pytest"])
+    rng = np.random.default_rng()
+    for name in ("work", "out"):
+        (tmp_path / name).mkdir()
+    kills, reached, exit_code = 0, 0, None
+    while exit_code != 0:
+        here, there = context.Pipe(duplex=False)
+        child = context.Process(target=train_and_tell, args=(tmp_path, there))
+        child.start()
+        there.close()
+        wanted = reached + int(rng.integers(1, 7))
+        try:
+            while reached < wanted:
+                reached = here.recv()
+            time.sleep(rng.uniform(0, 0.04))  # anywhere in a step, or in its checkpoint
+            if reached < 18:
+                child.kill()
+                kills += 1
+        except EOFError:
+            pass  # the run has ended
+        child.join(60)
+        exit_code = child.exitcode
+        assert exit_code in (0, -9)
+    assert kills >= 2
+    assert bits(tmp_path / "out") == bits(whole[0]) and losses(tmp_path / "out") == losses(whole[0])
+
+
+def rank(folders: list[str]) -> None:
+    """One of the processes that ``torchrun`` starts."""
+    from accelerate import PartialState
+
+    assert PartialState(cpu=True).num_processes == 2
+    corpora.load = made_text  # type: ignore[assignment]
+    for folder in map(Path, folders):
+        train(RUN, None, folder / "work", folder / "out", lambda row: None)
+
+
+def test_two_processes_give_the_losses_of_one(stopped, tmp_path, whole):
+    """From the start, and going on from what one process left."""
+    fresh, resumed = tmp_path / "fresh", tmp_path / "resumed"
+    for name in ("work", "out"):
+        (fresh / name).mkdir(parents=True)
+    shutil.copytree(stopped, resumed)
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    variables = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
+    child = subprocess.run(
+        [*launch, __file__, str(fresh), str(resumed)],
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert child.returncode == 0, child.stderr[-2000:]
+    for folder in (fresh, resumed):
+        np.testing.assert_allclose(losses(folder / "out"), losses(whole[0]), atol=1e-5, rtol=0)
+        assert bits(folder / "out")["tokenizer.json"] == bits(whole[0])["tokenizer.json"]
+    assert losses(fresh / "out") != losses(whole[0])  # sums in another order: two did take part
+
+
+def test_snapshots_are_models_of_their_steps(tmp_path, whole, monkeypatch):
+    monkeypatch.setattr(pretraining, "CHECKPOINT_SECONDS", 0.0)
+    spec = replace(RUN, training=replace(RUN.training, snapshots=3))
+    with pytest.raises(Interrupted):
+        trained(tmp_path, spec, stop=9)
+    out = trained(tmp_path, spec)[0]
+    names = sorted(p.name for p in (out / pretraining.SNAPSHOTS).iterdir())
+    assert names == [f"{step:08d}.safetensors" for step in (7, 13, 20)]
+    first, last = (encoder.load(out, f"{pretraining.SNAPSHOTS}/{name}") for name in (names[0], names[-1]))
+    final = encoder.load(whole[0])
+    same = [torch.equal(a, b) for a, b in zip(last.parameters(), final.parameters(), strict=True)]
+    assert all(same) and not torch.equal(first.words.weight, final.words.weight)
+
+
+def test_the_untrained_model_is_where_training_starts(tmp_path):
+    out, extras, reports = trained(tmp_path / "untrained", replace(RUN, training=None))
+    assert sorted(p.name for p in out.iterdir()) == ["config.json", "model.safetensors", "tokenizer.json"]
+    assert extras["tokens"] == 0 and not reports
+    still = replace(RUN, training=replace(RUN.training, steps=2, learning_rate=0.0))
+    assert bits(trained(tmp_path / "still", still)[0]) == bits(out)
+
+
+@pytest.mark.parametrize("method", ["word2vec", "glove"])
+def test_static_vectors_share_the_tokenizer(method, tmp_path, whole):
+    spec = replace(RUN, model=StaticSpec(method, width=8, window=3, epochs=2), training=None)
+    out, extras, reports = trained(tmp_path, spec)
+    vectors = load_file(out / pretraining.VECTORS_FILE)["vectors"]
+    assert vectors.shape == (SIZE, 8) and vectors.dtype == np.float32 and np.isfinite(vectors).all()
+    assert bits(out)["tokenizer.json"] == bits(whole[0])["tokenizer.json"]
+    assert extras["parameters"] == 8 * SIZE
+    assert extras["tokens"] == 2 * sum(whole[1]["corpus_tokens"].values())
+    assert reports[-1]["done"] == reports[-1]["total"]
+
+
+def test_the_cased_vocabulary_gets_cased_text(tmp_path, monkeypatch):
+    asked = []
+
+    def load(spec: CorpusSpec, data: Path | None, *, lowercase: bool = True, held_out: bool = False) -> Any:
+        asked.append((lowercase, held_out))
+        return made_text(spec, data)
+
+    monkeypatch.setattr(corpora, "load", load)
+    path = tmp_path / "data" / "vocab" / "bert-base-multilingual-cased.vocab.txt"
+    path.parent.mkdir(parents=True)
+    letters = [*LETTERS["en"], *LETTERS["ru"]]
+    path.write_text("\n".join([*letters, *(f"##{letter}" for letter in letters)]), encoding="utf-8")
+    spec = replace(RUN, tokenizer=TokenizerSpec("mbert", 0), training=replace(RUN.training, steps=1))
+    trained(tmp_path / "cased", spec, data=tmp_path / "data")
+    trained(tmp_path / "lower", replace(RUN, training=spec.training))
+    assert asked == [(False, False), (False, True), (True, False), (True, True)]
+
+
+def test_inputs_longer_than_the_positions_are_refused(tmp_path):
+    with pytest.raises(UserError, match="40 tokens, 32 positions"):
+        trained(tmp_path, replace(RUN, training=replace(RUN.training, length=40)))
+
+
+def test_the_learning_rate_rises_once_and_falls_to_nothing():
+    training = TrainingSpec(steps=100, learning_rate=0.01, warmup=0.1)
+    rates = [learning_rate(training, step) for step in range(100)]
+    assert rates[0] == pytest.approx(0.001) and rates[9] == pytest.approx(0.01) == max(rates)
+    assert rates[54] == pytest.approx(0.01 * 46 / 90) and rates[-1] == pytest.approx(0.01 / 90)
+    assert rates == sorted(rates[:10]) + sorted(rates[10:], reverse=True)
+    flat = replace(training, warmup=0.0)
+    assert learning_rate(flat, 0) == learning_rate(flat, 1) == 0.01
+    rising = replace(training, warmup=1.0)
+    assert learning_rate(rising, 99) == pytest.approx(0.01)
+
+
+if __name__ == "__main__":
+    rank(sys.argv[1:])

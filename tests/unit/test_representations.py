@@ -1,0 +1,125 @@
+"""Word vectors against loops that read like their definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from xling_utils import representations
+from xling_utils.encoder import Encoder
+from xling_utils.representations import centred, contextual_words, static_words
+from xling_utils.specs import EncoderSpec
+from xling_utils.tokenization import CLS, SEP, TokenStream
+
+LENGTH = 9
+ORDINARY, CONTINUING = range(5, 12), range(12, 16)
+"""Pieces that begin a word, and pieces that continue one."""
+
+
+@pytest.fixture(scope="module")
+def model() -> Encoder:
+    torch.manual_seed(0)
+    model = Encoder(EncoderSpec(layers=2, width=12, heads=3, intermediate=16, positions=LENGTH), 20).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn(parameter.shape))
+    return model
+
+
+def stream(sentences: int = 400, seed: int = 0) -> TokenStream:
+    """Sentences of words of one to three pieces."""
+    rng = np.random.default_rng(seed)
+    ids: list[int] = []
+    starts = []
+    for _ in range(sentences):
+        starts.append(len(ids))
+        for _ in range(rng.integers(1, 6)):
+            ids += [rng.choice(ORDINARY), *rng.choice(CONTINUING, rng.integers(0, 3))]
+        ids.append(SEP)
+    tokens = np.array(ids, dtype=np.int32)
+    return TokenStream(
+        tokens, np.array(starts), np.zeros(sentences, dtype=np.int64), np.isin(tokens, CONTINUING)
+    )
+
+
+@torch.no_grad()
+def naive(model, text: TokenStream, word: tuple[int, ...], max_tokens: int) -> tuple[np.ndarray, int]:
+    found = []
+    step = LENGTH - 1
+    for number in range(min(len(text.ids), max_tokens) // step):
+        line = text.ids[number * step : (number + 1) * step].tolist()
+        states = torch.stack(model.hidden_states(torch.tensor([[CLS, *line]])))[:, 0]
+        for j in range(step - len(word) + 1):
+            after = number * step + j + len(word)
+            goes_on = after < len(text.ids) and text.inside[after]
+            if tuple(line[j : j + len(word)]) == word and not goes_on:
+                found.append(states[:, 1 + j : 1 + j + len(word)].mean(dim=1).numpy())
+    width = model.spec.width
+    return (np.mean(found, axis=0) if found else np.zeros((model.spec.layers + 1, width))), len(found)
+
+
+WORDS = [(5,), (6,), (5, 12), (7, 13, 14), (5, 12, 13), (11, 15), (19,), (8, 5), (9, 12, 5)]
+"""Of one, two and three pieces; one that begins another; 19 stands nowhere; the last two of two units."""
+
+
+@pytest.mark.parametrize("batch", [128, 4])
+@pytest.mark.parametrize("max_tokens", [10**9, 300])
+def test_contextual_means_are_those_of_a_loop(model, batch, max_tokens, monkeypatch):
+    monkeypatch.setattr(representations, "BATCH", batch)
+    text = stream()
+    result = contextual_words(model, text, WORDS, LENGTH, max_tokens)
+    assert result.vectors.shape == (3, len(WORDS), 12) and result.vectors.dtype == np.float32
+    assert result.counts.dtype == np.int64
+    for number, word in enumerate(WORDS):
+        mean, count = naive(model, text, word, max_tokens)
+        assert result.counts[number] == count
+        np.testing.assert_allclose(result.vectors[:, number], mean, atol=1e-5)
+    if max_tokens == 10**9:
+        assert (result.counts > 0).tolist() == [True] * 6 + [False] + [True] * 2
+
+
+def test_a_word_never_seen_has_count_0_and_a_zero_vector(model):
+    result = contextual_words(model, stream(), [(19,), (), (5,)], LENGTH, 10**9)
+    assert result.counts[:2].tolist() == [0, 0] and result.counts[2] > 0
+    assert not result.vectors[:, :2].any() and result.vectors[:, 2].any()
+
+
+def test_the_beginning_of_a_longer_word_is_not_the_word(model):
+    ids = np.array([5, 12, SEP, 5, SEP, 6, SEP, SEP], dtype=np.int32)
+    text = TokenStream(ids, np.array([0, 3, 5, 7]), np.zeros(4, dtype=np.int64), np.isin(ids, CONTINUING))
+    assert contextual_words(model, text, [(5,), (5, 12)], LENGTH, 10**9).counts.tolist() == [1, 1]
+
+
+def test_a_word_cut_by_the_end_of_an_input_does_not_count(model):
+    ids = np.array([6, 6, 6, 6, 6, 6, 6, 5, 12, 13, 6, 6, 6, 6, 6, 6], dtype=np.int32)
+    text = TokenStream(ids, np.array([0]), np.zeros(1, dtype=np.int64), np.isin(ids, CONTINUING))
+    counts = contextual_words(model, text, [(5,), (5, 12), (5, 12, 13), (6,)], LENGTH, 10**9).counts
+    assert counts.tolist() == [0, 0, 0, 13]
+
+
+def test_two_words_of_the_same_pieces_get_the_same_vector(model):
+    result = contextual_words(model, stream(), [(5, 12), (6,), (5, 12)], LENGTH, 10**9)
+    assert result.counts[0] == result.counts[2]
+    assert np.array_equal(result.vectors[:, 0], result.vectors[:, 2])
+
+
+def test_a_text_shorter_than_one_input_holds_no_context(model):
+    result = contextual_words(model, stream(1), [(5,)], LENGTH, max_tokens=LENGTH - 2)
+    assert result.counts.tolist() == [0] and result.vectors.shape == (3, 1, 12)
+
+
+def test_static_words_are_means_of_their_pieces():
+    vectors = np.arange(60, dtype=np.float32).reshape(20, 3) ** 2
+    result = static_words(vectors, [(5,), (7, 13, 14), (5, 5)])
+    expected = [vectors[5], (vectors[7] + vectors[13] + vectors[14]) / 3, vectors[5]]
+    np.testing.assert_allclose(result, expected, rtol=1e-6)
+    assert result.dtype == np.float32
+
+
+@pytest.mark.parametrize("shape", [(7, 4), (3, 7, 4)])
+def test_centring_takes_the_mean_over_words_out_of_each_layer(shape):
+    vectors = np.random.default_rng(0).normal(3, 1, shape).astype(np.float32)
+    result = centred(vectors)
+    np.testing.assert_allclose(result.mean(axis=-2), 0, atol=1e-6)
+    np.testing.assert_allclose(result + vectors.mean(axis=-2, keepdims=True), vectors, atol=1e-5)

@@ -1,0 +1,184 @@
+"""Word pieces: fixed special tokens, the same tokenizer in every process, the layout of the stream."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from datasets import Dataset
+
+from xling_utils import tokenization
+from xling_utils.errors import UserError
+from xling_utils.specs import TokenizerSpec
+from xling_utils.tokenization import CLS, FIRST, MASK, PAD, SEP, SPECIAL, UNK
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
+VOCABULARY = "bert-base-multilingual-cased.vocab.txt"
+
+
+def dataset(*lines: str, documents: list[int] | None = None) -> Dataset:
+    return Dataset.from_dict({"text": list(lines), "document": documents or [0] * len(lines)})
+
+
+def words() -> dict[str, Dataset]:
+    """Two alphabets, many words of equal frequency: ties everywhere for the trainer to break."""
+    rng = np.random.default_rng(0)
+    texts = {}
+    for language, letters in (("en", "abcdefghijklmnopqrs"), ("ru", "абвгдежзийклмнопрст")):
+        lexicon = ["".join(rng.choice(list(letters), rng.integers(1, 8))) for _ in range(200)]
+        texts[language] = dataset(*(" ".join(rng.choice(lexicon, 8)) for _ in range(200)))
+    return texts
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return tokenization.build(TokenizerSpec("wordpiece", 300), words())
+
+
+def fingerprint(tokenizer) -> str:
+    return hashlib.sha256(tokenizer.to_str().encode()).hexdigest()
+
+
+def test_special_tokens_hold_the_first_ids(tokenizer):
+    assert (PAD, UNK, CLS, SEP, MASK, FIRST) == (0, 1, 2, 3, 4, 5)
+    assert [tokenizer.token_to_id(token) for token in SPECIAL] == [0, 1, 2, 3, 4]
+    assert sorted(tokenizer.get_vocab().values()) == list(range(300))
+
+
+def test_pieces_spell_the_words_again(tokenizer):
+    for text in words().values():
+        for line in text["text"][:20]:
+            ids = tokenizer.encode(line, add_special_tokens=False).ids
+            assert min(ids) >= FIRST
+            assert " ".join(map(tokenizer.id_to_token, ids)).replace(" ##", "") == line
+
+
+def test_every_process_builds_the_same_tokenizer(tokenizer):
+    """A run that goes on after it was killed, and every rank of a distributed one, builds its own."""
+    code = "from tests.unit.test_tokenization import *; "
+    code += "print(fingerprint(tokenization.build(TokenizerSpec('wordpiece', 300), words())))"
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert child.stdout.strip() == fingerprint(tokenizer)
+
+
+def test_a_size_below_the_characters_is_refused_and_the_least_size_named():
+    text = {"en": dataset("abc abd bad cab dab")}  # 5 special tokens, a b c d, ##a ##b ##c ##d
+    with pytest.raises(UserError, match=r"12 pieces are fewer .* give at least 13$"):
+        tokenization.build(TokenizerSpec("wordpiece", 12), text)
+    least = tokenization.build(TokenizerSpec("wordpiece", 13), text)
+    assert least.encode("dab bad").tokens == ["d", "##a", "##b", "b", "##a", "##d"]
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(UserError, match="unknown kind 'bpe'; known: wordpiece, mbert"):
+        tokenization.build(TokenizerSpec("bpe", 100), words())
+
+
+@pytest.mark.parametrize("token", SPECIAL)
+def test_a_special_token_in_the_text_is_text(token, tmp_path):
+    text = {"en": dataset("ab [MASK] [SEP] ba", "[PAD] [UNK] [CLS] ab ba")}
+    tokenizer = tokenization.build(TokenizerSpec("wordpiece", 60), text)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    for one in (tokenizer, tokenization.load(tmp_path / "tokenizer.json")):
+        for line in (token, f"ab {token} ba", f"ab{token}"):
+            ids = one.encode(line, add_special_tokens=False).ids
+            assert min(ids) >= FIRST, one.encode(line, add_special_tokens=False).tokens
+
+
+def test_unseen_characters_are_unknown(tokenizer):
+    assert tokenizer.encode("ξ", add_special_tokens=False).ids == [UNK]
+
+
+def test_a_saved_tokenizer_loads_back(tokenizer, tmp_path):
+    path = tmp_path / "tokenizer.json"
+    tokenizer.save(str(path))
+    back = tokenization.load(path)
+    lines = words()["ru"]["text"][:50]
+    assert back.get_vocab() == tokenizer.get_vocab()
+    assert [e.ids for e in back.encode_batch(lines)] == [e.ids for e in tokenizer.encode_batch(lines)]
+
+
+def test_encode_words_gives_the_pieces_of_each(tokenizer):
+    some = ["abc", "abc abd", "где"]
+    pieces = tokenization.encode_words(tokenizer, some)
+    assert pieces == [tuple(tokenizer.encode(word, add_special_tokens=False).ids) for word in some]
+    assert all(isinstance(ids, tuple) and SEP not in ids for ids in pieces)
+
+
+def test_the_stream_closes_every_sentence_and_knows_starts_documents_and_words(tokenizer):
+    lines = ["abc de", "f", "", "ghi jk l"]
+    stream = tokenization.stream(tokenizer, dataset(*lines, documents=[0, 0, 1, 2]))
+    sentences = [tokenizer.encode(line, add_special_tokens=False) for line in lines if line]
+    assert stream.ids.tolist() == [i for sentence in sentences for i in (*sentence.ids, SEP)]
+    assert stream.ids[stream.starts].tolist() == [sentence.ids[0] for sentence in sentences]
+    assert stream.starts[0] == 0 and (stream.ids[stream.starts[1:] - 1] == SEP).all()
+    assert stream.documents.tolist() == [0, 0, 2]
+    tokens = [token for sentence in sentences for token in (*sentence.tokens, "[SEP]")]
+    assert stream.inside.tolist() == [token.startswith("##") for token in tokens]
+    assert stream.inside.any() and not stream.inside[stream.starts].any()
+    types = [array.dtype for array in (stream.ids, stream.starts, stream.documents, stream.inside)]
+    assert types == [np.int32, np.int64, np.int64, np.bool_]
+
+
+def test_a_stream_longer_than_one_reading_batch(tokenizer):
+    stream = tokenization.stream(tokenizer, dataset(*["a", "b c"] * 2100))
+    a, b, c = (tokenizer.token_to_id(token) for token in "abc")
+    assert stream.ids.tolist() == [a, SEP, b, c, SEP] * 2100
+
+
+def test_a_corpus_without_tokens_is_refused(tokenizer):
+    with pytest.raises(UserError, match="no tokens"):
+        tokenization.stream(tokenizer, dataset("", " "))
+
+
+def mbert(folder: Path, pieces: list[str]) -> Path:
+    (folder / "vocab").mkdir(parents=True, exist_ok=True)
+    (folder / "vocab" / VOCABULARY).write_text("\n".join(pieces) + "\n", encoding="utf-8")
+    return folder
+
+
+def test_a_made_multilingual_vocabulary(tmp_path):
+    pieces = ["[PAD]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "<S>", "un", "##do", "ing", "[", "]"]
+    tokenizer = tokenization.build(TokenizerSpec("mbert", 0), {}, mbert(tmp_path, pieces))
+    vocabulary = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
+    assert vocabulary == [*SPECIAL, "[unused1]", "<S>", "un", "##do", "ing", "[", "]"]
+    assert tokenizer.encode("undo ing").tokens == ["un", "##do", "ing"]
+    assert tokenizer.encode("[MASK]").tokens == ["[", "[UNK]"]
+    assert tokenizer.encode("xyz").ids == [UNK]
+
+
+def test_a_line_given_twice_in_a_vocabulary_leaves_no_hole_in_the_ids(tmp_path):
+    tokenizer = tokenization.build(TokenizerSpec("mbert", 0), {}, mbert(tmp_path, ["a", "b", "a", "c"]))
+    assert sorted(tokenizer.get_vocab().values()) == list(range(8))
+
+
+@pytest.mark.parametrize(("data", "size"), [(None, 0), (Path("/nowhere"), 500)])
+def test_the_multilingual_vocabulary_needs_data_and_no_size(data, size):
+    with pytest.raises(UserError, match="mbert takes its vocabulary from the data directory, and size 0"):
+        tokenization.build(TokenizerSpec("mbert", size), {}, data)
+
+
+def test_a_missing_multilingual_vocabulary_is_named(tmp_path):
+    with pytest.raises(UserError, match=VOCABULARY):
+        tokenization.build(TokenizerSpec("mbert", 0), {}, tmp_path)
+
+
+@pytest.mark.skipif(not (DATA / "vocab" / VOCABULARY).is_file(), reason=f"no {VOCABULARY} under {DATA}")
+def test_the_real_multilingual_vocabulary_cuts_words_as_transformers_does():
+    from transformers import BertTokenizer
+
+    tokenizer = tokenization.build(TokenizerSpec("mbert", 0), {}, DATA)
+    assert tokenizer.get_vocab_size() == 119_547
+    assert [tokenizer.token_to_id(token) for token in SPECIAL] == [0, 1, 2, 3, 4]
+    pieces = (DATA / "vocab" / VOCABULARY).read_text(encoding="utf-8").split("\n")
+    theirs = BertTokenizer(
+        vocab={piece: i for i, piece in enumerate(filter(None, pieces))}, do_lower_case=False
+    )
+    for line in ("Crosslingual models surprise", "Многоязычные модели удивляют", "कई भाषाएँ", "語 言 模 型"):
+        assert tokenizer.encode(line).tokens == theirs.tokenize(line)

@@ -1,0 +1,98 @@
+"""Committed results: tidy rows of earlier runs, with where they come from, under ``book/records``.
+
+``NN_chapter.SCALE.csv`` holds the rows, ``NN_chapter.SCALE.runs.csv`` one line a run: its spec and provenance.
+A chapter writes both to ``_build/records`` for what it has just measured; whoever wants to commit them copies
+them over (CONTRIBUTING says when).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from xling_utils.errors import UserError
+from xling_utils.measures import COLUMNS, empty, to_csv
+from xling_utils.specs import canonical_json
+from xling_utils.store import RunStore, project_root
+
+SAME = (
+    "experiment",
+    "model",
+    "sentences",
+    "part_of_speech",
+    "seed",
+    "metric",
+    "target",
+    "layer",
+    "step",
+    "run",
+)
+"""Columns that say which measurement a row is."""
+PROVENANCE = (
+    "commit",
+    "processor",
+    "threads",
+    "python",
+    "torch",
+    "tokens",
+    "seconds",
+    "tokens_per_second",
+    "finished",
+)
+
+
+def _path(folder: str, chapter: str, scale: str, kind: str) -> Path:
+    root = project_root()
+    if root is None:
+        raise UserError("records: run this inside a checkout of the book (no _toc.yml found here or above)")
+    return root / folder / f"{chapter}.{scale}{kind}"
+
+
+def load(chapter: str, scale: str) -> pd.DataFrame:
+    """The committed rows of a chapter at a scale; no rows where none are committed yet."""
+    path = _path("book/records", chapter, scale, ".csv")
+    return pd.read_csv(path, keep_default_na=False, na_values=[""]) if path.exists() else empty()
+
+
+def provenance(chapter: str, scale: str) -> pd.DataFrame:
+    """One line a committed run: ``run, spec`` and the columns of ``PROVENANCE``."""
+    path = _path("book/records", chapter, scale, ".runs.csv")
+    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["run", "spec", *PROVENANCE])
+
+
+def write(chapter: str, scale: str, table: pd.DataFrame, store: RunStore | None = None) -> Path | None:
+    """Writes freshly measured rows and their runs' provenance to ``_build/records``; returns the rows' path."""
+    if table.empty:
+        return None
+    path = _path("_build/records", chapter, scale, ".csv")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(to_csv(table[list(COLUMNS)]), encoding="utf-8")
+    runs = _provenance_rows(store or RunStore(), dict.fromkeys(table["run"]))
+    runs.to_csv(_path("_build/records", chapter, scale, ".runs.csv"), index=False)
+    return path
+
+
+def _provenance_rows(store: RunStore, keys: Iterable[str]) -> pd.DataFrame:
+    rows = []
+    for key in keys:
+        run = store.get(key)
+        if run is None:
+            raise UserError(f"records: run {key} is no longer in the store {store.root}")
+        known = run.provenance | {"torch": run.provenance.get("versions", {}).get("torch")}
+        rows.append(
+            {"run": key, "spec": canonical_json(run.spec)} | {name: known.get(name) for name in PROVENANCE}
+        )
+    return pd.DataFrame(rows)
+
+
+def compare(live: pd.DataFrame, recorded: pd.DataFrame) -> pd.DataFrame:
+    """Live and recorded values of the same measurement on the same run: columns ``live``, ``recorded``.
+
+    Runs are the same if their keys are: same specification, same text, same recipe versions.
+    """
+    columns = list(SAME)
+    text = [frame[[*columns, "value"]].astype(dict.fromkeys(columns, str)) for frame in (live, recorded)]
+    merged = text[0].merge(text[1], on=columns, suffixes=("_live", "_recorded"))
+    return merged.rename(columns={"value_live": "live", "value_recorded": "recorded"})

@@ -1,0 +1,77 @@
+"""From rows over seeds to a sentence: does a difference have a direction, or can these seeds not tell?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from xling_utils.retrieval import Interval, over_seeds
+
+REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN = "reproduced", "partly", "not reproduced", "these seeds cannot tell"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One claim, tested: ``value`` with its interval over ``n`` seeds, what it is, and what follows."""
+
+    claim: str
+    where: str
+    quantity: str
+    interval: Interval
+    verdict: str
+
+
+def paired(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
+    """Mean over seeds of ``first`` - ``second`` (columns ``seed``, ``value``), seeds that both have.
+
+    A seed's several rows (languages) are averaged before.
+    """
+    one, other = (frame.groupby("seed")["value"].mean() for frame in (first, second))
+    differences = (one - other).dropna()
+    if differences.empty:
+        return Interval(float("nan"), float("nan"), float("nan"), 0)
+    return over_seeds(differences.tolist())
+
+
+def direction(claim: str, where: str, quantity: str, interval: Interval) -> Verdict:
+    """Tests a claim that ``quantity`` is positive: its interval must exclude zero, on either side."""
+    if interval.low > 0:
+        verdict = REPRODUCED
+    elif interval.high < 0:
+        verdict = NOT_REPRODUCED
+    else:
+        verdict = OPEN  # includes the single seed, whose bounds are NaN
+    return Verdict(claim, where, quantity, interval, verdict)
+
+
+def all_of(claim: str, where: str, parts: Sequence[Verdict]) -> Verdict:
+    """A claim of several directions: reproduced if all are, partly if some are; carries its weakest part."""
+    weakest = min(parts, key=lambda part: part.interval.value if part.interval.n else float("inf"))
+    found = {part.verdict for part in parts}
+    if found == {REPRODUCED}:
+        verdict = REPRODUCED
+    elif REPRODUCED in found:
+        verdict = PARTLY
+    else:
+        verdict = NOT_REPRODUCED if NOT_REPRODUCED in found else OPEN
+    return Verdict(claim, where, weakest.quantity, weakest.interval, verdict)
+
+
+def frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
+    """Verdicts as a table to show."""
+    return pd.DataFrame(
+        {
+            "claim": [v.claim for v in verdicts],
+            "where": [v.where for v in verdicts],
+            "measured": [v.quantity for v in verdicts],
+            "value": [f"{v.interval.value:.3f}" for v in verdicts],
+            "95 % interval": [
+                f"{v.interval.low:.3f} to {v.interval.high:.3f}" if v.interval.n > 1 else "one seed"
+                for v in verdicts
+            ],
+            "seeds": [v.interval.n for v in verdicts],
+            "verdict": [v.verdict for v in verdicts],
+        }
+    )
