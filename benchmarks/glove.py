@@ -32,10 +32,8 @@ TOPICS = 50
 
 def main() -> None:
     """Prints two markdown tables: counting, and training."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("checkout", type=Path, help="a checkout of github.com/stanfordnlp/GloVe")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkout", type=Path, nargs="?", help="a checkout of github.com/stanfordnlp/GloVe")
     parser.add_argument("--ids", type=Path, help="a token stream as .npy (int32), instead of the drawn one")
     parser.add_argument("--tokens", type=int, default=2_000_000)
     parser.add_argument("--vocabulary", type=int, default=8_000)
@@ -45,6 +43,9 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
+    if args.checkout is None:
+        print("skipped: name a checkout of github.com/stanfordnlp/GloVe: python benchmarks/glove.py GloVe")
+        return
 
     programs = build(args.checkout)
     ids = np.load(args.ids) if args.ids else draw_text(args.tokens, args.vocabulary)
@@ -68,9 +69,7 @@ def main() -> None:
         for width in args.widths:
             for threads in args.threads:
                 print(compare(peer, counts, width, threads, args.passes, args.repeats), flush=True)
-    print(
-        f"\n{args.passes} passes, best of {args.repeats}, load average afterwards {os.getloadavg()[0]:.1f}."
-    )
+    print(f"\n{args.passes} passes, best of {args.repeats}, load average afterwards {os.getloadavg()[0]:.1f}.")
 
 
 def compare(peer: Peer, counts: csr_matrix, width: int, threads: int, passes: int, repeats: int) -> str:
@@ -82,8 +81,7 @@ def compare(peer: Peer, counts: csr_matrix, width: int, threads: int, passes: in
         model = fit_glove(counts, width, passes, seed, threads=threads)
         ours.append((time.perf_counter() - start, model))
     (c_seconds, c_loss), (seconds, loss) = (
-        (min(s for s, _ in runs), np.mean([glove_loss(counts, model) for _, model in runs]))
-        for runs in (theirs, ours)
+        (min(s for s, _ in runs), np.mean([glove_loss(counts, model) for _, model in runs])) for runs in (theirs, ours)
     )
     c_speed, speed = (counts.nnz * passes / s / 1e6 for s in (c_seconds, seconds))
     return (
@@ -140,22 +138,16 @@ class Peer:
         words, contexts = parameters
         return seconds, Glove(words[:, :-1], contexts[:, :-1], words[:, -1], contexts[:, -1])
 
-    def _run(
-        self, program: str, options: list[str], source: str = os.devnull, target: str = os.devnull
-    ) -> None:
+    def _run(self, program: str, options: list[str], source: str = os.devnull, target: str = os.devnull) -> None:
         with open(self.folder / source, "rb") as stdin, open(self.folder / target, "wb") as stdout:
             command = [str(self.programs / program), "-verbose", "0", *options]
-            subprocess.run(
-                command, cwd=self.folder, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL, check=True
-            )
+            subprocess.run(command, cwd=self.folder, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL, check=True)
 
 
 def build(checkout: Path) -> Path:
     """The folder of the C programs, built where they are missing."""
     if not (checkout / "src" / "glove.c").is_file():
-        raise SystemExit(
-            f"{checkout}: no checkout of github.com/stanfordnlp/GloVe (no src/glove.c); clone it"
-        )
+        raise SystemExit(f"{checkout}: no checkout of github.com/stanfordnlp/GloVe (no src/glove.c); clone it")
     programs = (checkout / "build").resolve()
     if not (programs / "glove").is_file():
         subprocess.run(["make"], cwd=checkout, check=True, stdout=subprocess.DEVNULL)

@@ -23,11 +23,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from _machine import machine
 
@@ -36,6 +35,11 @@ from xling_utils.execution import usable_cores
 from xling_utils.scales import FIRST_REPORTED_SEED, scale
 from xling_utils.specs import EncoderSpec, RunSpec
 from xling_utils.worker import THREAD_VARIABLES
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from xling_utils.batches import Batches
 
 SIDES = ("trainer", "here")
 CONFIGURATIONS = ((1, 1), (1, 2), (2, 1))
@@ -50,10 +54,10 @@ PEAK_SIZE, PEAK_REPEATS = 2048, 20
 
 def main() -> None:
     """Prints one markdown table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--quick", action="store_true", help="a tiny model, one configuration, half a second: only whether it runs"
     )
-    parser.add_argument("--quick", action="store_true", help="a tiny model for half a second: only whether it runs")
     parser.add_argument("--child", choices=(*SIDES, "peak"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child == "peak":
@@ -69,7 +73,8 @@ def compare(quick: bool) -> None:
     spec, repeats, seconds = base_run(quick), 1 if quick else 3, 0.5 if quick else 8.0
     assert spec.training and isinstance(spec.model, EncoderSpec)
     length, batch = spec.training.length, spec.training.batch
-    configurations = [c for c in CONFIGURATIONS if c[0] * c[1] <= usable_cores()]
+    wanted = CONFIGURATIONS[:1] if quick else CONFIGURATIONS
+    configurations = [(p, t) for p, t in wanted if p * t <= usable_cores()]
     load = os.getloadavg()[0]
     peaks = {cores: measured_peak(cores) for cores in {p * t for p, t in configurations}}
     speeds: dict[tuple[str, int, int], list[float]] = {}
@@ -134,9 +139,7 @@ def start(side: str, threads: int, quick: bool, stack: ExitStack) -> subprocess.
     """A trainer that answers once it is warm; it ends when its standard input closes, with ``stack``."""
     command = [sys.executable, __file__, "--child", side, *(["--quick"] if quick else [])]
     return stack.enter_context(
-        subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(threads)
-        )
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(threads))
     )
 
 
@@ -237,7 +240,9 @@ def train_with_trainer(spec: RunSpec, folder: Path, windows: Windows) -> None:
     size = tokenizer.get_vocab_size()
     windows.facts["vocabulary"] = size
     encoder.save(encoder.Encoder(spec.model, size), folder)
-    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), tokenization.SPECIAL))
+    names = dict(
+        zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), tokenization.SPECIAL, strict=True)
+    )
     collator = DataCollatorForLanguageModeling(
         PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names), mlm_probability=training.mask_rate
     )
@@ -273,21 +278,17 @@ def train_with_trainer(spec: RunSpec, folder: Path, windows: Windows) -> None:
     Trainer(model, arguments, collator, inputs, callbacks=[Steps()]).train()
 
 
-def uncorrupted(batches: Any) -> list[dict[str, list[int]]]:
-    """The inputs that this side trains on, in order, before their masking, as the collator likes them."""
+def uncorrupted(batches: Batches) -> list[Tensor]:
+    """The inputs that this side trains on, in order, before their masking: single tensors without a mask of
+    special tokens, which the collator handles in half the time that it takes for the dictionaries it asks for."""
     import numpy as np
+    import torch
 
-    from xling_utils.tokenization import FIRST
-
-    rows = []
+    rows: list[Tensor] = []
     for step in range(TRAINER_BATCHES):
         batch = batches(step)
         np.put_along_axis(batch.ids, batch.positions, batch.labels, axis=1)
-        special = (batch.ids < FIRST).astype(np.int64)
-        rows += [
-            {"input_ids": ids, "special_tokens_mask": mask}
-            for ids, mask in zip(batch.ids.tolist(), special.tolist(), strict=True)
-        ]
+        rows += torch.from_numpy(batch.ids).unbind()
     return rows
 
 

@@ -104,9 +104,9 @@ figures.training_curve(both, sizes, base)
 # %% tags=["hide-input"]
 curve = figures.over_training(both, sizes, base)
 end = curve[curve["step"] == curve["step"].max()]
-data_size.summary(end, ["series"]).assign(
-    times_chance=lambda r: r["value"] / figures.chance_level([both], base)
-).round(3)
+data_size.summary(end, ["series"]).assign(times_chance=lambda r: r["value"] / figures.chance_level([both], base)).round(
+    3
+)
 
 # %% [markdown]
 # ## Every language, every layer
@@ -184,16 +184,12 @@ verdicts.frame(figures.verdicts(natural, natural_scale, "fr")).style.hide(axis="
 # takes any word of the dictionary.
 
 # %% tags=["hide-input"]
-first = next(
-    (p.spec for p in plan if dict(p.condition) == {"model": "BERT", "sentences": sizes.sentences[-1]}), None
-)
+first = next((p.spec for p in plan if dict(p.condition) == {"model": "BERT", "sentences": sizes.sentences[-1]}), None)
 if first is None:
     print("Nothing was trained on this machine (live = 'none'), so there is no encoder to explore.")
 else:
     store = RunStore()
-    explored = explorer.Explorer.of(
-        ensure([first], store=store, data=folder, progress=False)[first], sizes, folder
-    )
+    explored = explorer.Explorer.of(ensure([first], store=store, data=folder, progress=False)[first], sizes, folder)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-neighbours", "caption": "The five nearest words of the base language. Choose a word.\n\nCentred vectors at the middle layer of the encoder trained on this machine."}}
 neighbours = explored.sample(40, data_size.headline_layer(sizes)) if first else None

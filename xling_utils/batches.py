@@ -30,9 +30,7 @@ class Batch:
     def part(self, rank: int, world: int) -> Batch:
         """The rows of one of ``world`` processes. Raises :class:`UserError` where the shares would differ."""
         if len(self.ids) % world:
-            raise UserError(
-                f"training: a batch of {len(self.ids)} inputs does not divide among {world} processes"
-            )
+            raise UserError(f"training: a batch of {len(self.ids)} inputs does not divide among {world} processes")
         return Batch(self.ids[rank::world], self.positions[rank::world], self.labels[rank::world])
 
     def flat_positions(self) -> np.ndarray:

@@ -27,7 +27,7 @@ LANGUAGE_NAMES = {
     "ru": "Russian", "tr": "Turkish", "ar": "Arabic", "vi": "Vietnamese", "th": "Thai", "zh": "Chinese",
     "hi": "Hindi", "sw": "Swahili", "ur": "Urdu",
 }  # fmt: skip
-SOURCE_SHAPES = {"this machine": "circle", "recorded": "diamond", "paper": "square"}
+SOURCE_SHAPES = {"this machine": "circle", "recorded": "diamond"}
 SHOWN_COLOURS = {
     "this machine": "#1F83C4", "recorded": "#77B8E0", "paper": "#D55E00",
     "word2vec": "#E69F00", "word2vec, with identical pairs": "#F5CF80",
@@ -40,9 +40,7 @@ def colours(models: Sequence[str]) -> alt.Color:
     """The colour channel of ``models``, in that order; an unknown one is a mistake of ours (KeyError)."""
     domain = list(dict.fromkeys(models))
     scale = alt.Scale(domain=domain, range=[MODEL_COLOURS[name] for name in domain])
-    return alt.Color(
-        "model:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=3, labelLimit=240)
-    )
+    return alt.Color("model:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=3, labelLimit=240))
 
 
 def intervals(
@@ -77,23 +75,22 @@ def intervals(
             alt.Tooltip("seeds:Q"),
         ],
     )
+    sources = [name for name in SOURCE_SHAPES if name in set(rows["shown"])]
     shape = alt.Shape(
         "shown:N",
-        scale=alt.Scale(domain=list(SOURCE_SHAPES), range=list(SOURCE_SHAPES.values())),
+        scale=alt.Scale(domain=sources, range=[SOURCE_SHAPES[name] for name in sources]),
         legend=alt.Legend(title=None, orient="top"),
     )
     y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True))
     bars = base.mark_rule(strokeWidth=2.5).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
     marks = base.mark_point(size=75, filled=True).encode(y=y, shape=shape)
-    layers = [bars, marks.add_params(pick)]
+    layers = [bars.add_params(pick), marks]
+    chart = alt.layer(*layers, chance_line(chance))
     languages = list(dict.fromkeys(rows["language"]))
-    chart = alt.layer(chance_line(chance), *layers)
     if len(languages) > 1:
         chosen = alt.binding_select(options=languages, name="Language ")
         shown = alt.param(name="language_shown", value=languages[0], bind=chosen)
-        chart = alt.layer(
-            *(layer.transform_filter("datum.language == language_shown") for layer in chart.layer)
-        ).add_params(shown)
+        chart = chart.add_params(shown).transform_filter("datum.language == language_shown")
     return _framed(chart, description)
 
 
@@ -130,12 +127,10 @@ def curves(rows: pd.DataFrame, *, y_title: str, chance: pd.DataFrame, descriptio
         tooltip=["series:N", "seed:N", "step:Q", alt.Tooltip("value:Q", format=".3f")],
     )
     bold = base.mark_line(strokeWidth=3, point=True).encode(y=alt.Y("mean(value):Q", title=y_title))
-    return _framed(alt.layer(chance_line(chance), thin.add_params(pick), bold), description)
+    return _framed(alt.layer(thin.add_params(pick), bold, chance_line(chance)), description)
 
 
-def by_layer(
-    rows: pd.DataFrame, *, languages: Sequence[str], layers: int, description: str
-) -> alt.LayerChart:
+def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, description: str) -> alt.LayerChart:
     """Bars a language at the layer that the slider picks. Columns ``language, layer, value, low, high``."""
     slider = alt.binding_range(min=0, max=layers, step=1, name="Layer ")
     layer = alt.param(name="layer_shown", value=layers // 2, bind=slider)
@@ -175,9 +170,7 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
     """Retrieval against typological distance, a point a language. Columns ``language, distance, value, low,
     high, script``."""
     base = alt.Chart(rows).encode(
-        x=alt.X(
-            "distance:Q", title="word order distance from English", scale=alt.Scale(zero=False, padding=12)
-        ),
+        x=alt.X("distance:Q", title="word order distance from English", scale=alt.Scale(zero=False, padding=12)),
         tooltip=[
             "language:N",
             alt.Tooltip("distance:Q", format=".2f"),
@@ -193,21 +186,15 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
     rule = base.mark_rule(strokeWidth=1.5).encode(
         y=alt.Y("low:Q", title="mean reciprocal rank"), y2="high:Q", color=colour
     )
-    point = base.mark_point(size=70, filled=True).encode(
-        y=alt.Y("value:Q", scale=alt.Scale(zero=False)), color=colour
-    )
-    name = base.mark_text(dx=9, align="left", fontSize=11, color="#888888").encode(
-        y="value:Q", text="language:N"
-    )
+    point = base.mark_point(size=70, filled=True).encode(y=alt.Y("value:Q", scale=alt.Scale(zero=False)), color=colour)
+    name = base.mark_text(dx=9, align="left", fontSize=11, color="#888888").encode(y="value:Q", text="language:N")
     return _framed(alt.layer(rule, point, name), description)
 
 
 def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) -> alt.LayerChart:
     """The nearest translations of a word chosen from a list. Columns ``word, language, neighbour, similarity,
     rank, correct``."""
-    word = alt.param(
-        name="word_shown", value=words[0], bind=alt.binding_select(options=list(words), name="Word ")
-    )
+    word = alt.param(name="word_shown", value=words[0], bind=alt.binding_select(options=list(words), name="Word "))
     base = alt.Chart(rows).transform_filter("datum.word == word_shown")
     bars = base.mark_bar().encode(
         y=alt.Y("rank:O", title=None, axis=None),
@@ -223,12 +210,8 @@ def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) ->
         y=alt.Y("rank:O", axis=None), x=alt.value(0), text="neighbour:N"
     )
     chart = alt.layer(bars, text).add_params(word)
-    return chart.properties(width="container", height=150, description=description).configure_view(
-        stroke=None
-    )
+    return chart.properties(width="container", height=150, description=description).configure_view(stroke=None)
 
 
 def _framed(chart: Any, description: str) -> Any:
-    return chart.properties(width="container", height=HEIGHT, description=description).configure_view(
-        stroke=None
-    )
+    return chart.properties(width="container", height=HEIGHT, description=description).configure_view(stroke=None)

@@ -70,14 +70,10 @@ def run(
         list[str] | None,
         typer.Argument(metavar="CHAPTER", help="01_data_size, ...; all if none is named."),
     ] = None,
-    scale: Annotated[
-        str | None, typer.Option(metavar="S", help="smoke, controlled, natural or paper.")
-    ] = None,
+    scale: Annotated[str | None, typer.Option(metavar="S", help="smoke, controlled, natural or paper.")] = None,
     seeds: Annotated[int | None, typer.Option(metavar="N", min=1, help="Seeds for every condition.")] = None,
     data: DataDirectory = None,
-    engine: Annotated[
-        str | None, typer.Option(metavar="E", help="Where runs are trained: local or dask.")
-    ] = None,
+    engine: Annotated[str | None, typer.Option(metavar="E", help="Where runs are trained: local or dask.")] = None,
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of Dask's scheduler.")] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", min=1, help="Runs trained at a time.")] = None,
     parameter: Annotated[
@@ -113,9 +109,7 @@ def book() -> None:
 @app.command()
 def plan(
     chapter: Annotated[str, typer.Argument(metavar="CHAPTER", help="01_data_size, ...")],
-    scale: Annotated[
-        str, typer.Option(metavar="S", help="smoke, controlled, natural or paper.")
-    ] = "controlled",
+    scale: Annotated[str, typer.Option(metavar="S", help="smoke, controlled, natural or paper.")] = "controlled",
     data: DataDirectory = None,
     as_json: Json = False,
 ) -> None:
@@ -187,9 +181,7 @@ def verify() -> int:
 
 @runs.command()
 def prune(
-    keep: Annotated[
-        list[str] | None, typer.Option(metavar="KEY", help="Also remove every run but these.")
-    ] = None,
+    keep: Annotated[list[str] | None, typer.Option(metavar="KEY", help="Also remove every run but these.")] = None,
 ) -> None:
     """Remove what interrupted processes left and what is damaged."""
     store = _store()
@@ -237,9 +229,7 @@ def _root() -> Path:
 
     root = project_root()
     if root is None:
-        raise UserError(
-            f"{Path.cwd()} is not in a book: change to the folder that holds _toc.yml and notebooks/"
-        )
+        raise UserError(f"{Path.cwd()} is not in a book: change to the folder that holds _toc.yml and notebooks/")
     return root
 
 

@@ -27,16 +27,12 @@ def train_on_dask(
     with ExitStack() as stack:
         address = scheduler
         if address is None:
-            cluster = LocalCluster(
-                n_workers=jobs, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-            )
+            cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, host="127.0.0.1", dashboard_address=None)
             address = stack.enter_context(cluster).scheduler_address
         try:
             client = stack.enter_context(Client(address, timeout="5s", set_as_default=False))
         except (OSError, ValueError) as error:
-            raise UserError(
-                f"no Dask scheduler answers at {address}: start one with `dask scheduler`"
-            ) from error
+            raise UserError(f"no Dask scheduler answers at {address}: start one with `dask scheduler`") from error
         futures = {client.submit(train_task, t, worker, retries=RETRIES, pure=False): t for t in tasks}
         try:
             for future in as_completed(futures, loop=client.loop):

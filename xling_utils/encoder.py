@@ -184,9 +184,7 @@ def from_transformers(encoder: Encoder, state: dict[str, Tensor]) -> None:
             if ".qkv." in name:
                 _, number, _, tail = name.split(".")
                 prefix = f"bert.encoder.layer.{number}.attention.self"
-                own[name] = torch.cat(
-                    [state[f"{prefix}.{part}.{tail}"] for part in ("query", "key", "value")]
-                )
+                own[name] = torch.cat([state[f"{prefix}.{part}.{tail}"] for part in ("query", "key", "value")])
             else:
                 own[name] = state[_transformers_name(name)]
     except KeyError as error:

@@ -78,9 +78,7 @@ class Explorer:
                 "rank": range(1, len(found[0]) + 1),
                 "neighbour": [self.dictionary.targets[j] for j in found[0]],
                 "similarity": similarity[0].astype(float),
-                "correct": [
-                    "translation" if j in self.dictionary.gold[i] else "other word" for j in found[0]
-                ],
+                "correct": ["translation" if j in self.dictionary.gold[i] else "other word" for j in found[0]],
             }
         )
 

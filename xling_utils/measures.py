@@ -51,27 +51,19 @@ def table(
     chapters.check_parameters(scale, languages, seeds, live)
     store = RunStore()
     planned = chapters.module(chapter).grid(scale_of(scale), languages, seeds, live)
-    runs = ensure(
-        [p.spec for p in planned], store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs
-    )
+    runs = ensure([p.spec for p in planned], store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
     keys = [runs[p.spec].key for p in planned]
     folder = store.folder(".measures")
-    paths = {
-        key: folder / f"{key}-{identity(p, scale_of(scale))}.csv"
-        for p, key in zip(planned, keys, strict=True)
-    }
+    paths = {key: folder / f"{key}-{identity(p, scale_of(scale))}.csv" for p, key in zip(planned, keys, strict=True)}
     missing = [(p, key) for p, key in zip(planned, keys, strict=True) if not paths[key].exists()]
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
         with (
-            ProcessPoolExecutor(
-                workers, multiprocessing.get_context("spawn"), initializer=_one_thread
-            ) as pool,
+            ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_one_thread) as pool,
             bar(len(missing), "measuring") as progress,
         ):
             futures = [
-                pool.submit(_measure, chapter, p, key, scale, data, store.root, paths[key])
-                for p, key in missing
+                pool.submit(_measure, chapter, p, key, scale, data, store.root, paths[key]) for p, key in missing
             ]
             try:
                 for future in as_completed(futures):

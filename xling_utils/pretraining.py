@@ -52,9 +52,7 @@ class Trace:
 def learning_rate(training: TrainingSpec, step: int) -> float:
     """One cycle: linear rise over the warm-up, linear fall to zero after it. ``step`` counts from 0."""
     warm = max(1, round(training.warmup * training.steps))
-    return training.learning_rate * min(
-        (step + 1) / warm, (training.steps - step) / max(1, training.steps - warm)
-    )
+    return training.learning_rate * min((step + 1) / warm, (training.steps - step) / max(1, training.steps - warm))
 
 
 def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Report) -> dict[str, Any]:
@@ -126,9 +124,7 @@ def _train_encoder(
     trace, first, before = Trace(), 0, 0.0
     if found := checkpoints.latest(workdir):
         tensors, meta = found
-        model.load_state_dict(
-            {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
-        )
+        model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
         checkpoints.restore_optimizer(optimizer.optimizer, tensors)
         trace = Trace(meta["rows"], meta["total"], meta["count"])
         first, before = meta["step"], meta["seconds"]
@@ -203,9 +199,7 @@ def _checkpoint(
     step: int,
     seconds: float,
 ) -> None:
-    tensors = {
-        f"model.{name}": value.detach().cpu().contiguous() for name, value in model.state_dict().items()
-    }
+    tensors = {f"model.{name}": value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
     tensors |= checkpoints.optimizer_tensors(optimizer)
     meta = {"rows": trace.rows, "total": trace.total, "count": trace.count, "seconds": seconds}
     checkpoints.save(workdir, step, tensors, meta)

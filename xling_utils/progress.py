@@ -29,8 +29,7 @@ class Progress:
             smoothing=0,
             dynamic_ncols=sys.stderr.isatty(),
             **_place(),
-            bar_format="{desc} {percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt} steps"
-            " [{elapsed}<{remaining}{postfix}]",
+            bar_format="{desc} {percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt} steps [{elapsed}<{remaining}{postfix}]",
         )
 
     def __enter__(self) -> Progress:

@@ -81,9 +81,7 @@ def _provenance_rows(store: RunStore, keys: Iterable[str]) -> pd.DataFrame:
         if run is None:
             raise UserError(f"records: run {key} is no longer in the store {store.root}")
         known = run.provenance | {"torch": run.provenance.get("versions", {}).get("torch")}
-        rows.append(
-            {"run": key, "spec": canonical_json(run.spec)} | {name: known.get(name) for name in PROVENANCE}
-        )
+        rows.append({"run": key, "spec": canonical_json(run.spec)} | {name: known.get(name) for name in PROVENANCE})
     return pd.DataFrame(rows)
 
 

@@ -86,9 +86,7 @@ def _occurrences(
     return np.array(rows, dtype=np.int64).reshape(-1, 4)
 
 
-def static_words(
-    vectors: npt.NDArray[np.float32], words: Sequence[tuple[int, ...]]
-) -> npt.NDArray[np.float32]:
+def static_words(vectors: npt.NDArray[np.float32], words: Sequence[tuple[int, ...]]) -> npt.NDArray[np.float32]:
     """Words as means of their pieces' static vectors: ``vectors`` (vocabulary, d) -> (words, d)."""
     return np.stack([vectors[list(pieces)].mean(axis=0) for pieces in words])
 

@@ -57,9 +57,7 @@ def precision_at_k(
     return float((ranks(sources, targets, gold, method) <= k).mean())
 
 
-def ranks(
-    sources: Array, targets: Array, gold: Sequence[set[int]], method: str = "cosine"
-) -> npt.NDArray[np.int64]:
+def ranks(sources: Array, targets: Array, gold: Sequence[set[int]], method: str = "cosine") -> npt.NDArray[np.int64]:
     """Rank, from 1, of each source's best translation among all targets, int64 (n,).
 
     Other targets that tie with it rank before it; further translations of the same source do not.
@@ -67,9 +65,9 @@ def ranks(
     _check(sources, targets, gold)
     if method not in ("cosine", "csls"):
         raise UserError(f"retrieval: unknown method {method!r}; known: cosine, csls")
-    discount = np.zeros(len(targets), dtype=np.float32)
+    discount: Array = np.zeros(len(targets), dtype=np.float32)
     if method == "csls":
-        discount = _hubness(targets, sources) / 2
+        discount = _hubness(targets, sources) / np.float32(2)
     tolerance = 4 * sources.shape[1] ** 0.5 * np.finfo(np.float32).eps  # what a float32 product may be off by
     found = np.empty(len(sources), dtype=np.int64)
     for rows in _blocks(len(sources)):

@@ -60,9 +60,7 @@ class Scale:
 
     def untrained(self, languages: Sequence[str], sentences: int, seed: int) -> RunSpec:
         """The same encoder with its initial weights: the negative control."""
-        return RunSpec(
-            self.corpus(languages, sentences, seed), self.tokenizer(languages), self.encoder, None, seed
-        )
+        return RunSpec(self.corpus(languages, sentences, seed), self.tokenizer(languages), self.encoder, None, seed)
 
     def static(self, method: str, languages: Sequence[str], sentences: int, seed: int) -> RunSpec:
         """word2vec or GloVe on the same tokens, as wide as the encoder."""

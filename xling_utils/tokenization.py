@@ -86,8 +86,7 @@ def _trained_pieces(size: int, corpora: dict[str, Dataset]) -> list[str]:
     vocabulary = tokenizer.get_vocab()
     if len(vocabulary) > size:
         raise UserError(
-            f"tokenizer: {size} pieces are fewer than the characters of this text; "
-            f"give at least {len(vocabulary)}"
+            f"tokenizer: {size} pieces are fewer than the characters of this text; give at least {len(vocabulary)}"
         )
     return sorted(vocabulary, key=vocabulary.__getitem__)
 
@@ -130,10 +129,10 @@ def stream(tokenizer: Tokenizer, dataset: Dataset) -> TokenStream:
         for encoding in tokenizer.encode_batch_fast(batch["text"], add_special_tokens=False)
     )
     pieces, lengths, documents = [], [], []
-    for ids, document in zip(encoded, dataset["document"], strict=True):
-        if ids:
-            pieces.append(np.array([*ids, SEP], dtype=np.int32))
-            lengths.append(len(ids) + 1)
+    for sentence, document in zip(encoded, dataset["document"], strict=True):
+        if sentence:
+            pieces.append(np.array([*sentence, SEP], dtype=np.int32))
+            lengths.append(len(sentence) + 1)
             documents.append(document)
     if not pieces:
         raise UserError("tokenizer: the corpus holds no tokens")

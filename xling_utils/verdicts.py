@@ -68,8 +68,7 @@ def frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
             "measured": [v.quantity for v in verdicts],
             "value": [f"{v.interval.value:.3f}" for v in verdicts],
             "95 % interval": [
-                f"{v.interval.low:.3f} to {v.interval.high:.3f}" if v.interval.n > 1 else "one seed"
-                for v in verdicts
+                f"{v.interval.low:.3f} to {v.interval.high:.3f}" if v.interval.n > 1 else "one seed" for v in verdicts
             ],
             "seeds": [v.interval.n for v in verdicts],
             "verdict": [v.verdict for v in verdicts],

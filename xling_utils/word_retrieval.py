@@ -53,9 +53,7 @@ class Dictionary:
 
 def counted_words(text: Any) -> Counter[str]:
     """How often each space-separated word stands in a dataset's ``text`` column."""
-    return Counter(
-        word for batch in text.iter(batch_size=5000) for line in batch["text"] for word in line.split()
-    )
+    return Counter(word for batch in text.iter(batch_size=5000) for line in batch["text"] for word in line.split())
 
 
 def restrict(
@@ -108,9 +106,7 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
     lowercase = spec.tokenizer.kind != "mbert"
     texts = corpora.load(spec.corpus, data, lowercase=lowercase)
     small = replace(spec.corpus, sentences=min(spec.corpus.sentences, scale.sentences[0]))
-    counts = {
-        lang: counted_words(text) for lang, text in corpora.load(small, data, lowercase=lowercase).items()
-    }
+    counts = {lang: counted_words(text) for lang, text in corpora.load(small, data, lowercase=lowercase).items()}
     tokenizer = tokenization.load(run.path / TOKENIZER_FILE)
     streams = {}
     if isinstance(spec.model, EncoderSpec):

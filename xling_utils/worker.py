@@ -113,9 +113,7 @@ def _train_ranks(request: dict[str, Any], emit: Emit) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "request.json"
         path.write_text(json.dumps(request), encoding="utf-8")
-        with subprocess.Popen(
-            [*command, str(path)], stdout=subprocess.PIPE, text=True, env=environment
-        ) as ranks:
+        with subprocess.Popen([*command, str(path)], stdout=subprocess.PIPE, text=True, env=environment) as ranks:
             assert ranks.stdout is not None
             for line in ranks.stdout:
                 event = json.loads(line)

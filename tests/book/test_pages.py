@@ -11,9 +11,7 @@ from tests.book.conftest import REPOSITORY
 from tests.book.sample import HERE
 from xling_utils.rendering import pages
 
-PAGES = [("book", page) for page in pages(REPOSITORY)] + [
-    ("sample_html", page) for page in pages(HERE / "sample")
-]
+PAGES = [("book", page) for page in pages(REPOSITORY)] + [("sample_html", page) for page in pages(HERE / "sample")]
 WIDTHS = (1280, 390)
 SCHEMES = ("light", "dark")
 
@@ -71,15 +69,11 @@ def test_page_shows_everything_offline(page: Path, width: int, scheme: str, brow
         assert chart["width"] > 100 and chart["height"] > 50 and chart["marks"] > 0, chart
         assert chart["label"] and chart["label"] != "Chart", "a chart has no description"
     for formula in browser.run(
-        "return [...document.querySelectorAll('mjx-container svg')]"
-        ".map((svg) => svg.getBoundingClientRect().width)"
+        "return [...document.querySelectorAll('mjx-container svg')].map((svg) => svg.getBoundingClientRect().width)"
     ):
         assert formula > 0
     assert browser.run("return document.querySelectorAll('mjx-merror, [data-mjx-error]').length") == 0
-    assert (
-        browser.run(FAINT, ".bd-article :is(p, li, td, th, h1, h2, h3, a, span, label), .vega-chart text")
-        == []
-    )
+    assert browser.run(FAINT, ".bd-article :is(p, li, td, th, h1, h2, h3, a, span, label), .vega-chart text") == []
 
 
 def test_figures_are_numbered_and_captioned(page: Path, browser: Browser) -> None:

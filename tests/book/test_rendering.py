@@ -26,9 +26,7 @@ def test_only_a_changed_page_is_parsed_again(root: Path) -> None:
     render(root)
     log = (root / "_build" / "render.log").read_text(encoding="utf-8")
     assert "0 added, 1 changed, 0 removed" in log
-    assert "One more sentence." in (root / "_build" / "html" / "book" / "intro.html").read_text(
-        encoding="utf-8"
-    )
+    assert "One more sentence." in (root / "_build" / "html" / "book" / "intro.html").read_text(encoding="utf-8")
 
 
 def test_a_warning_fails_and_leaves_the_published_pages(root: Path) -> None:

@@ -67,9 +67,7 @@ def wait_for(condition: Callable[[], object], seconds: float = 20) -> None:
         time.sleep(0.05)
 
 
-def test_missing_runs_are_trained_and_stored_runs_are_read(
-    store: RunStore, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_runs_are_trained_and_stored_runs_are_read(store: RunStore, capfd: pytest.CaptureFixture[str]) -> None:
     specs = [spec(1), spec(2), spec(1), spec(3)]
     runs = ensure(specs, store=store, jobs=2, worker=WORKER)
     assert list(runs) == [spec(1), spec(2), spec(3)]

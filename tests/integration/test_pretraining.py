@@ -44,9 +44,7 @@ def made_text(spec: CorpusSpec, data: Path | None, *, lowercase: bool = True, he
     texts = {}
     for number, language in enumerate(spec.languages):
         rng = np.random.default_rng([spec.seed, number, held_out])
-        lexicon = [
-            "".join(np.random.default_rng(i).choice(list(LETTERS[language]), 1 + i % 5)) for i in range(40)
-        ]
+        lexicon = ["".join(np.random.default_rng(i).choice(list(LETTERS[language]), 1 + i % 5)) for i in range(40)]
         lines = [" ".join(lexicon[min(i, 39)] for i in rng.geometric(0.15, 7)) for _ in range(100)]
         texts[language] = Dataset.from_dict({"text": lines, "document": list(range(100))})
     return texts
@@ -133,9 +131,7 @@ def test_the_trace_tells_the_losses(whole):
         streams = {language: tokenization.stream(tokenizer, text) for language, text in texts.items()}
         batches = Batches(streams, RUN.training, SIZE, seed)
         with torch.no_grad():
-            found = [
-                float(model(*pretraining._tensors(batches(i), torch.device("cpu")))) for i in range(count)
-            ]
+            found = [float(model(*pretraining._tensors(batches(i), torch.device("cpu")))) for i in range(count)]
         return sum(found) / count
 
     torch.manual_seed(RUN.seed)

@@ -12,9 +12,7 @@ from xling_utils.specs import LANGUAGES
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
 
-pytestmark = pytest.mark.skipif(
-    not (DATA / "text").is_dir(), reason=f"no real data at {DATA}; set XLING_TEST_DATA"
-)
+pytestmark = pytest.mark.skipif(not (DATA / "text").is_dir(), reason=f"no real data at {DATA}; set XLING_TEST_DATA")
 
 
 def test_every_language_has_text_and_a_dictionary():

@@ -36,9 +36,7 @@ def made(languages: int = 2, seed: int = 5, training: TrainingSpec = TRAINING) -
 
 
 def same(one: Batch, two: Batch) -> bool:
-    return all(
-        np.array_equal(getattr(one, name), getattr(two, name)) for name in ("ids", "positions", "labels")
-    )
+    return all(np.array_equal(getattr(one, name), getattr(two, name)) for name in ("ids", "positions", "labels"))
 
 
 def test_a_batch_depends_on_seed_and_step_alone():
@@ -69,9 +67,7 @@ def test_two_processes_share_the_rows_of_one():
     parts = [batch.part(rank, 2) for rank in range(2)]
     for name in ("ids", "positions", "labels"):
         whole = getattr(batch, name)
-        assert np.array_equal(
-            np.stack([getattr(part, name) for part in parts], axis=1).reshape(whole.shape), whole
-        )
+        assert np.array_equal(np.stack([getattr(part, name) for part in parts], axis=1).reshape(whole.shape), whole)
     assert same(batch.part(0, 1), batch)
 
 

@@ -176,9 +176,7 @@ def test_chapters_are_executed_once_and_again_when_something_changes(book: Path)
         (4, 1, "02_second: DeadKernelError: Kernel died [log: "),
     ],
 )
-def test_a_failed_chapter_is_named_and_the_others_finish(
-    book: Path, seeds: int, code: int, message: str
-) -> None:
+def test_a_failed_chapter_is_named_and_the_others_finish(book: Path, seeds: int, code: int, message: str) -> None:
     (book / "notebooks/03_third.py").write_text('# %% tags=["parameters"]\nseeds = 1\n')
     (book / "notebooks/01_first.py").unlink()
     done = xling(book, "run", "--seeds", str(seeds))
@@ -192,9 +190,7 @@ def test_a_failed_chapter_is_named_and_the_others_finish(
 
 
 def test_an_interrupt_ends_the_kernel_too(book: Path) -> None:
-    child = subprocess.Popen(
-        [XLING, "run", "02_second", "--seeds", "5"], cwd=book, stderr=subprocess.PIPE, text=True
-    )
+    child = subprocess.Popen([XLING, "run", "02_second", "--seeds", "5"], cwd=book, stderr=subprocess.PIPE, text=True)
     kernel = book / "notebooks/kernel"
     end = time.monotonic() + 30
     while not (kernel.exists() and kernel.read_text()):

@@ -14,9 +14,7 @@ from xling_utils.errors import UserError
 def data(tmp_path):
     """200 documents of three lines in English (plain) and Swahili (xz), and a list without documents."""
     for language, word in (("en", "house"), ("sw", "nyumba")):
-        documents = (
-            "".join(f"{word} {number} is number {line}.\n" for line in range(3)) for number in range(200)
-        )
+        documents = ("".join(f"{word} {number} is number {line}.\n" for line in range(3)) for number in range(200))
         write(tmp_path / "text" / language / "book.txt", "\n".join(documents), packed=language == "sw")
     write(tmp_path / "text" / "en" / "list.txt", "".join(f"Line {n}\n" for n in range(1005)))
     return tmp_path
@@ -163,9 +161,7 @@ def test_no_test_sentence_is_read_as_text(data, lowercase):
     write(data / "parallel" / "articles" / "sw.txt", "Jua linawaka!\n", packed=True)
     write(data / "parallel" / "msdocs" / "sw.txt", "Habari njema\n")
     write(data / "bucc2018" / "sw-en.dev.sw", "sw-01\tSiku ya leo\n")
-    read = {
-        s.lower() for h in (0, 1) for _, s in directory.sentences(data, "sw", lowercase=lowercase, held_out=h)
-    }
+    read = {s.lower() for h in (0, 1) for _, s in directory.sentences(data, "sw", lowercase=lowercase, held_out=h)}
     assert "habari njema" in read
     assert not {"nyumba ni kubwa .", "jua linawaka !", "siku ya leo"} & read
 
@@ -195,9 +191,7 @@ def test_muse_is_read_in_its_parts_and_normalised(tmp_path):
 
 def test_wiktionary_stands_in_divided_by_the_english_word(tmp_path):
     lines = "".join(f"word{n}\tneno{n}\nword{n}\tjina{n}\n" for n in range(200))
-    write(
-        tmp_path / "dictionaries/wiktionary/en-sw.tsv", lines + "botanical garden\tbustani\nfern\tmti mdogo\n"
-    )
+    write(tmp_path / "dictionaries/wiktionary/en-sw.tsv", lines + "botanical garden\tbustani\nfern\tmti mdogo\n")
     train, test = (directory.dictionary(tmp_path, "sw", part) for part in ("train", "test"))
     assert not {source for source, _ in train} & {source for source, _ in test}
     assert len(train) + len(test) == 400 == len(directory.dictionary(tmp_path, "sw"))

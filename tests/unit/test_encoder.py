@@ -77,9 +77,7 @@ def test_layer_0_is_the_embedding_output(model, ids):
 @torch.no_grad()
 def test_short_inputs_take_the_first_positions(model, reference, ids):
     short = ids[:, :7]
-    torch.testing.assert_close(
-        model.logits(model.hidden_states(short)[-1]), reference(short).logits, atol=1e-5, rtol=0
-    )
+    torch.testing.assert_close(model.logits(model.hidden_states(short)[-1]), reference(short).logits, atol=1e-5, rtol=0)
 
 
 def test_loss_and_gradients_are_those_of_transformers(model, reference, ids):
@@ -154,9 +152,7 @@ def test_parameter_count(spec, tmp_path):
     assert parameter_count(spec, 31) == theirs.num_parameters()
 
 
-@pytest.mark.parametrize(
-    ("width", "heads", "near"), [(50, 4, "48 and 52"), (3, 8, "8"), (65, 64, "64 and 128")]
-)
+@pytest.mark.parametrize(("width", "heads", "near"), [(50, 4, "48 and 52"), (3, 8, "8"), (65, 64, "64 and 128")])
 def test_a_width_that_the_heads_do_not_divide(width, heads, near):
     with pytest.raises(UserError, match=f"width {width} .* {heads} heads; nearest that are: {near}$"):
         Encoder(replace(SPEC, width=width, heads=heads), VOCABULARY)

@@ -16,14 +16,10 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCK = [
-    line
-    for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    if not line.startswith("#")
+    line for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines() if not line.startswith("#")
 ]
 VENDOR = ROOT / "xling_utils" / "static" / "vendor"
-VENDORED = re.findall(
-    r"^\| (\S+) \|.*\| ([0-9a-f]{64}) \|$", (VENDOR / "VENDOR.md").read_text("utf-8"), re.MULTILINE
-)
+VENDORED = re.findall(r"^\| (\S+) \|.*\| ([0-9a-f]{64}) \|$", (VENDOR / "VENDOR.md").read_text("utf-8"), re.MULTILINE)
 
 
 def locked() -> dict[str, str]:
@@ -35,9 +31,7 @@ def test_lock_satisfies_the_project(line: str) -> None:
     requirement = Requirement(line)
     version = locked().get(canonicalize_name(requirement.name))
     assert version, f"{requirement.name} is not in requirements.lock: run `make lock`"
-    assert version in requirement.specifier, (
-        f"requirements.lock has {requirement.name} {version}, not {requirement}"
-    )
+    assert version in requirement.specifier, f"requirements.lock has {requirement.name} {version}, not {requirement}"
 
 
 def test_lock_is_plain_and_leaves_the_project_out() -> None:
@@ -64,9 +58,7 @@ def test_citation_names_this_version() -> None:
 
 def test_vendored_files_are_those_named() -> None:
     described = {name for name, _ in VENDORED}
-    scripts = {
-        path.relative_to(VENDOR).as_posix() for path in VENDOR.rglob("*") if path.suffix in (".js", ".woff2")
-    }
+    scripts = {path.relative_to(VENDOR).as_posix() for path in VENDOR.rglob("*") if path.suffix in (".js", ".woff2")}
     assert scripts == described
 
 

@@ -162,9 +162,7 @@ def test_two_processes_agree_whatever_their_hash_seed_and_threads(tmp_path):
     np.save(tmp_path / "ids.npy", synonyms())
     command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
     processes = [
-        subprocess.Popen(
-            command, env={"PYTHONHASHSEED": number, "OMP_NUM_THREADS": number}, stdout=subprocess.PIPE
-        )
+        subprocess.Popen(command, env={"PYTHONHASHSEED": number, "OMP_NUM_THREADS": number}, stdout=subprocess.PIPE)
         for number in ("1", "2")
     ]
     first, second = (process.communicate()[0] for process in processes)
@@ -193,9 +191,7 @@ def test_seeds_differ_and_synonyms_become_neighbours(method, tmp_path):
 def test_a_sentence_beyond_gensims_limit_is_read_to_its_end(tmp_path, monkeypatch):
     long = np.append(np.tile(np.arange(5, 10), 5000), np.tile(np.arange(10, 15), 200))
     ids = np.append(long, SEP).astype(np.int32)
-    lines = "".join(
-        "\n" if i == SEP else f"{i} " for i in static_vectors._cut_long_sentences(ids)
-    ).splitlines()
+    lines = "".join("\n" if i == SEP else f"{i} " for i in static_vectors._cut_long_sentences(ids)).splitlines()
     assert [len(line.split()) for line in lines] == [10_000, 10_000, 6_000]
     short = static_vectors._cut_long_sentences(stream())
     np.testing.assert_array_equal(short, stream())

@@ -15,9 +15,7 @@ from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, T
 from xling_utils.store import RunStore, project_root
 
 KEY = "0123456789abcdef0123"
-SPEC = RunSpec(
-    CorpusSpec("controlled", ("en", "fr"), 100), TokenizerSpec(), EncoderSpec(), TrainingSpec(10), seed=1
-)
+SPEC = RunSpec(CorpusSpec("controlled", ("en", "fr"), 100), TokenizerSpec(), EncoderSpec(), TrainingSpec(10), seed=1)
 
 
 def put(store: RunStore, key: str = KEY) -> Path:
@@ -211,12 +209,8 @@ def test_a_lock_is_waited_for_and_ends_with_its_process(store: RunStore) -> None
 
 
 def test_a_killed_writer_leaves_no_run_and_its_remains_go(store: RunStore) -> None:
-    code = HOLD.replace(
-        'print("held"', 'w = RunStore(sys.argv[1]).writing("k", None); w.__enter__(); print("held"'
-    )
-    child = subprocess.Popen(
-        [sys.executable, "-c", code, str(store.root), "60"], stdout=subprocess.PIPE, text=True
-    )
+    code = HOLD.replace('print("held"', 'w = RunStore(sys.argv[1]).writing("k", None); w.__enter__(); print("held"')
+    child = subprocess.Popen([sys.executable, "-c", code, str(store.root), "60"], stdout=subprocess.PIPE, text=True)
     assert child.stdout and child.stdout.readline() == "held\n"
     child.kill()
     child.wait(10)

@@ -177,8 +177,6 @@ def test_the_real_multilingual_vocabulary_cuts_words_as_transformers_does():
     assert tokenizer.get_vocab_size() == 119_547
     assert [tokenizer.token_to_id(token) for token in SPECIAL] == [0, 1, 2, 3, 4]
     pieces = (DATA / "vocab" / VOCABULARY).read_text(encoding="utf-8").split("\n")
-    theirs = BertTokenizer(
-        vocab={piece: i for i, piece in enumerate(filter(None, pieces))}, do_lower_case=False
-    )
+    theirs = BertTokenizer(vocab={piece: i for i, piece in enumerate(filter(None, pieces))}, do_lower_case=False)
     for line in ("Crosslingual models surprise", "Многоязычные модели удивляют", "कई भाषाएँ", "語 言 模 型"):
         assert tokenizer.encode(line).tokens == theirs.tokenize(line)

@@ -45,14 +45,10 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[
     few = list(numbers)[:SEEDS_BEYOND_BASE]
     if scale.source == "controlled":
         sizes = scale.sentences[1:]
-        plan += [
-            p for lang in others for seed in few for p in _pair(scale, lang, seed, sizes, headline=False)
-        ]
+        plan += [p for lang in others for seed in few for p in _pair(scale, lang, seed, sizes, headline=False)]
         return plan
     deep = [lang for lang in others if lang in NATURAL_BERT_LANGUAGES]
-    plan += [
-        p for seed in few for lang in deep for p in _pair(scale, lang, seed, scale.sentences, headline=False)
-    ]
+    plan += [p for seed in few for lang in deep for p in _pair(scale, lang, seed, scale.sentences, headline=False)]
     if len(languages) > 1:
         together = [lang for lang in LANGUAGES if lang == "en" or lang in languages]
         plan += [
@@ -68,9 +64,7 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[
     return plan
 
 
-def _pair(
-    scale: Scale, language: str, seed: int, sizes: Sequence[int], *, headline: bool
-) -> Iterator[Planned]:
+def _pair(scale: Scale, language: str, seed: int, sizes: Sequence[int], *, headline: bool) -> Iterator[Planned]:
     pair = ("en", language)
     for size in sizes:
         for model, method in STATIC.items():
@@ -97,9 +91,7 @@ def measure(planned: Planned, run: Run, scale: Scale, data: Path | None) -> list
     rows = []
     for row in word_retrieval.rows(run, scale, data):
         experiment = "R05" if "part_of_speech" in row else "R01"
-        rows.append(
-            {"experiment": experiment, "scale": scale.name, **condition, "seed": run.spec.seed, **row}
-        )
+        rows.append({"experiment": experiment, "scale": scale.name, **condition, "seed": run.spec.seed, **row})
     return rows
 
 
@@ -112,9 +104,7 @@ def headline_rows(table: pd.DataFrame, scale: Scale, metric: str = "mrr") -> pd.
     """Rows of R01 for single-number comparisons: trained to the end, the headline layer (0 for static)."""
     middle = headline_layer(scale)
     at = table["layer"].where(table["model"].isin(ENCODERS), middle)
-    keep = (
-        (table["experiment"] == "R01") & (table["metric"] == metric) & table["step"].isna() & (at == middle)
-    )
+    keep = (table["experiment"] == "R01") & (table["metric"] == metric) & table["step"].isna() & (at == middle)
     return table[keep]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from xling_utils import charts
-from xling_utils.chapters.data_size import EQUAL_EPOCHS, MODELS, headline_layer, headline_rows, summary
+from xling_utils.chapters.data_size import EQUAL_EPOCHS, MODELS, STATIC, headline_layer, headline_rows, summary
 from xling_utils.retrieval import Interval, over_seeds
 from xling_utils.scales import Scale
 from xling_utils.verdicts import Verdict, all_of, direction, paired
@@ -57,9 +57,7 @@ def _name(language: str) -> str:
 def chance_level(tables: Sequence[pd.DataFrame], language: str) -> float:
     """Mean chance level of the English-``language`` dictionary over the seeds of the first table that has it."""
     for table in tables:
-        rows = table[
-            (table["metric"] == "chance") & (table["target"] == language) & table["part_of_speech"].isna()
-        ]
+        rows = table[(table["metric"] == "chance") & (table["target"] == language) & table["part_of_speech"].isna()]
         if len(rows):
             return float(rows["value"].mean())
     return float("nan")
@@ -119,15 +117,10 @@ def training_curve(table: pd.DataFrame, scale: Scale, language: str) -> Any:
 def layers(table: pd.DataFrame, scale: Scale) -> Any:
     """Figure: retrieval of every language at the layer that the slider picks."""
     rows = table[
-        (table["model"] == "BERT")
-        & (table["metric"] == "mrr")
-        & table["part_of_speech"].isna()
-        & table["step"].isna()
+        (table["model"] == "BERT") & (table["metric"] == "mrr") & table["part_of_speech"].isna() & table["step"].isna()
     ]
     rows = rows[rows["sentences"] == rows["sentences"].max()]
-    found = summary(rows, ["target", "layer"]).assign(
-        language=lambda r: r["target"].map(charts.LANGUAGE_NAMES)
-    )
+    found = summary(rows, ["target", "layer"]).assign(language=lambda r: r["target"].map(charts.LANGUAGE_NAMES))
     middle = found[found["layer"] == headline_layer(scale)].sort_values("value", ascending=False)
     return charts.by_layer(
         found,
@@ -144,9 +137,7 @@ def parts_of_speech(live: pd.DataFrame, recorded: pd.DataFrame, published: pd.Da
         rows = pos_rows(table, scale)
         if len(rows):
             frames.append(
-                summary(rows, ["part_of_speech"])
-                .rename(columns={"part_of_speech": "group"})
-                .assign(shown=shown)
+                summary(rows, ["part_of_speech"]).rename(columns={"part_of_speech": "group"}).assign(shown=shown)
             )
     paper = published[published["language"] == "avg"].rename(columns={"mrr": "value"})
     frames.append(
@@ -162,9 +153,7 @@ def parts_of_speech(live: pd.DataFrame, recorded: pd.DataFrame, published: pd.Da
 def pos_rows(table: pd.DataFrame, scale: Scale) -> pd.DataFrame:
     """Rows of R05 at the headline layer: BERT on the large corpus."""
     rows = table[
-        (table["experiment"] == "R05")
-        & (table["model"] == "BERT")
-        & (table["layer"] == headline_layer(scale))
+        (table["experiment"] == "R05") & (table["model"] == "BERT") & (table["layer"] == headline_layer(scale))
     ]
     return rows[rows["sentences"] == rows["sentences"].max()]
 
@@ -206,77 +195,90 @@ def distance_correlation(table: pd.DataFrame, scale: Scale) -> Interval:
 
 
 def verdicts(table: pd.DataFrame, scale: Scale, language: str) -> list[Verdict]:
-    """What the papers claim about data size, tested on the base pair's rows."""
+    """What the papers claim about data size, tested on the rows of English with ``language``."""
     rows = headline_rows(table, scale)
-    rows = rows[rows["target"] == language]
-    small, large = sorted(rows["sentences"].unique())[0], sorted(rows["sentences"].unique())[-1]
+    sizes = sorted(rows[(rows["target"] == language) & rows["model"].isin(MODELS)]["sentences"].unique())
+    small, large = sizes[0], sizes[-1]
 
     def of(model: str, sentences: float, metric: str = "mrr") -> pd.DataFrame:
-        chosen = headline_rows(table, scale, metric)
-        return chosen[
-            (chosen["model"] == model) & (chosen["sentences"] == sentences) & (chosen["target"] == language)
-        ]
+        found = headline_rows(table, scale, metric)
+        return found[(found["model"] == model) & (found["sentences"] == sentences) & (found["target"] == language)]
 
-    def beats(first: str, second: str, size: float, where: str) -> Verdict:
-        gap = paired(of(first, size), of(second, size))
-        return direction(
-            f"{first} beats {second} at {size_name(size)}", where, f"{first} - {second}, MRR", gap
-        )
+    def beats(first: str, second: str, size: float) -> Verdict:
+        return _part(f"{first} - {second}", paired(of(first, size), of(second, size)))
 
-    figure1, figure3 = "A Fig. 1; B Fig. 1a", "A Fig. 3; B Fig. 1b"
-    gains = {m: paired(of(m, large), of(m, small)) for m in ("BERT", "word2vec", "GloVe")}
+    def gain(model: str) -> pd.DataFrame:
+        before, after = (of(model, size).groupby("seed")["value"].mean() for size in sizes[:: len(sizes) - 1])
+        return (after - before).dropna().rename("value").reset_index()
+
+    def gains_more(model: str) -> Verdict:
+        return _part(f"BERT's gain - {model}'s", paired(gain("BERT"), gain(model)))
+
+    def control(name: str, first: pd.DataFrame, second: pd.DataFrame) -> Verdict:
+        return _part(f"BERT - {name}", paired(first, second))
+
+    little, much = "A Fig. 1; B Fig. 1a", "A Fig. 3; B Fig. 1b"
     found = [
-        all_of("With little data static vectors align better than BERT (as many updates as with much)", figure1,
-               [beats("word2vec", "BERT", small, figure1), beats("GloVe", "BERT", small, figure1)]),
-        all_of("With little data static vectors align better than BERT (as many epochs as with much)", figure1,
-               [beats("word2vec", EQUAL_EPOCHS, small, figure1), beats("GloVe", EQUAL_EPOCHS, small, figure1)]),
-        all_of("With much data BERT aligns better than static vectors", figure3,
-               [beats("BERT", "word2vec", large, figure3), beats("BERT", "GloVe", large, figure3)]),
-        direction("More data improves BERT's alignment", "A sec. 3.2.2", "gain, MRR", gains["BERT"]),
-        all_of("More data improves BERT more than it improves static vectors", "A sec. 3.2.2", [
-            direction("", "", "BERT's gain - word2vec's, MRR", paired(_gain(of, "BERT", small, large), _gain(of, "word2vec", small, large))),
-            direction("", "", "BERT's gain - GloVe's, MRR", paired(_gain(of, "BERT", small, large), _gain(of, "GloVe", small, large))),
-        ]),
-        all_of("Control: BERT lies above the untrained encoder and the shuffled dictionary", "ours", [
-            direction("", "", "BERT - untrained, MRR", paired(of("BERT", large), of("untrained", large))),
-            direction("", "", "BERT - shuffled dictionary, MRR",
-                      paired(of("BERT", large, "mrr_centred"), of("BERT", large, "mrr_shuffled"))),
-        ]),
-    ]  # fmt: skip
+        all_of(
+            "With little data static vectors align better than BERT (given as many updates as with much)",
+            little,
+            [beats(static, "BERT", small) for static in STATIC],
+        ),
+        all_of(
+            "With little data static vectors align better than BERT (given as many passes as with much)",
+            little,
+            [beats(static, EQUAL_EPOCHS, small) for static in STATIC],
+        ),
+        all_of(
+            "With much data BERT aligns better than static vectors",
+            much,
+            [beats("BERT", static, large) for static in STATIC],
+        ),
+        direction("More data improves BERT's alignment", "A sec. 3.2.2", "BERT's gain", over(gain("BERT"))),
+        all_of(
+            "More data improves BERT more than static vectors",
+            "A sec. 3.2.2",
+            [gains_more(static) for static in STATIC],
+        ),
+        all_of(
+            "Control: BERT lies above the untrained encoder and the shuffled dictionary",
+            "ours",
+            [
+                control("untrained", of("BERT", large), of("untrained", large)),
+                control("shuffled", of("BERT", large, "mrr_centred"), of("BERT", large, "mrr_shuffled")),
+            ],
+        ),
+    ]
     pos = pos_rows(table, scale)
-    pos = pos[pos["target"] == language]
-    if len(pos):
-        groups = {name: group for name, group in pos.groupby("part_of_speech")}
-        found.append(
+    groups = dict(list(pos[pos["target"] == language].groupby("part_of_speech")))
+    if groups:
+        order = [(a, b) for a, b in (("ADJ", "NOUN"), ("NOUN", "ADV"), ("ADV", "VERB")) if {a, b} <= set(groups)]
+        found += [
             direction(
                 "Open-class words align better than closed-class words",
                 "B Table 1",
-                "open - closed, MRR",
+                "open - closed",
                 paired(groups["open"], groups["closed"]),
-            )  # fmt: skip
-        )
-        found.append(
+            ),
             all_of(
                 "Adjectives align best, then nouns, adverbs, verbs",
                 "B Table 1",
-                [
-                    direction("", "", f"{a} - {b}, MRR", paired(groups[a], groups[b]))
-                    for a, b in (("ADJ", "NOUN"), ("NOUN", "ADV"), ("ADV", "VERB"))
-                    if a in groups and b in groups
-                ],
-            )  # fmt: skip
-        )
-    if rows["target"].nunique() and headline_rows(table, scale)["target"].nunique() > 2:
-        correlation = distance_correlation(table, scale)
+                [_part(f"{a} - {b}", paired(groups[a], groups[b])) for a, b in order],
+            ),
+        ]
+    correlation = distance_correlation(table, scale)
+    if correlation.n:
         flipped = Interval(-correlation.value, -correlation.high, -correlation.low, correlation.n)
         found.append(
-            direction(
-                "Distant languages align worse", "C sec. 4.4", "- Spearman correlation with distance", flipped
-            )
+            direction("Distant languages align worse", "C sec. 4.4", "- Spearman correlation with distance", flipped)
         )
     return found
 
 
-def _gain(of: Any, model: str, small: float, large: float) -> pd.DataFrame:
-    before, after = (of(model, size).groupby("seed")["value"].mean() for size in (small, large))
-    return (after - before).dropna().rename("value").reset_index()
+def _part(quantity: str, interval: Interval) -> Verdict:
+    return direction("", "", quantity, interval)
+
+
+def over(values: pd.DataFrame) -> Interval:
+    """Interval over seeds of one value a seed."""
+    return over_seeds(values["value"].tolist()) if len(values) else paired(values, values)

@@ -112,9 +112,7 @@ def protected_files(data: Path, language: str) -> list[Path]:
 def protected_sentences(data: Path, language: str) -> set[str]:
     """The normalised lower-case sentences of :func:`protected_files` (the second column of BUCC)."""
     return {
-        normalise(line.split("\t")[-1])
-        for path in protected_files(data, language)
-        for _, line in read_lines(path)
+        normalise(line.split("\t")[-1]) for path in protected_files(data, language) for _, line in read_lines(path)
     } - {""}
 
 
@@ -163,8 +161,7 @@ def sample(
     if total < sentences:
         side = "held out" if held_out else "to train on"
         raise UserError(
-            f"{data / 'text' / language}: {total} sentences {side}, {sentences} asked for; "
-            "ask for fewer or add text"
+            f"{data / 'text' / language}: {total} sentences {side}, {sentences} asked for; ask for fewer or add text"
         )
     order = [document for _, document in sorted(drawn, key=lambda item: -item[0])]
     rows = [(number, text) for number, document in enumerate(order) for text in document][:sentences]

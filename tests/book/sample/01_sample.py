@@ -37,9 +37,7 @@ alt.Chart(table, description="Two rising lines: the encoder starts lower and end
 ).add_params(last, chosen).transform_filter("datum.step < last").properties(width=560, height=260)
 
 # %% mystnb={"figure": {"name": "fig-facets", "caption": "The same in two panels, with a title that looks like markup."}}
-panel = (
-    alt.Chart(table, title="Panels </script>").mark_point().encode(x="step:Q", y="value:Q", column="model:N")
-)
+panel = alt.Chart(table, title="Panels </script>").mark_point().encode(x="step:Q", y="value:Q", column="model:N")
 panel.properties(width=300, height=180)
 
 # %%

@@ -51,9 +51,7 @@ DETERMINERS = (
 )
 """What may stand with a noun; ``OF`` stands for nothing at all, ``CLF`` for a number."""
 DETERMINER_SLOT = dict.fromkeys(("DEF", "INDEF", "EVERY", "SOME", "MANY", "NO"), "det")
-DETERMINER_SLOT |= dict.fromkeys(("THIS", "THAT_D"), "dem") | dict.fromkeys(
-    ("MY", "YOUR", "HIS", "OUR"), "poss"
-)
+DETERMINER_SLOT |= dict.fromkeys(("THIS", "THAT_D"), "dem") | dict.fromkeys(("MY", "YOUR", "HIS", "OUR"), "poss")
 COUNTABLE = ("pet", "beast", "fruit", "vegetable", "profession", "garment", "place", "land", "flora", "vehicle",
              "furnishing", "fixture", "implement", "vessel", "media", "music", "season", "kind")  # fmt: skip
 

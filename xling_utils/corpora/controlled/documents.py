@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
 
-from xling_utils.corpora.controlled import sentences as _  # noqa: F401  (registers the constructions)
+import xling_utils.corpora.controlled.sentences  # noqa: F401  (registers the constructions)
 from xling_utils.corpora.controlled.constructions import CONSTRUCTIONS
 from xling_utils.corpora.controlled.grammar import Node
 from xling_utils.corpora.controlled.world import Scene, world

@@ -128,9 +128,7 @@ def _frame(predicate: str) -> Frame:
     """What a predicate takes. Opposite verbs share one frame, or the less usual of the two would tell."""
     entry = concepts()[predicate]
     if entry.upos == "ADJ":
-        return Frame(
-            predicate, tuple(key for key, names in ADJECTIVES.items() if entry.group in names), (), ()
-        )
+        return Frame(predicate, tuple(key for key, names in ADJECTIVES.items() if entry.group in names), (), ())
     both = [frames()[key] for key in (predicate, entry.antonym) if key]
     subject, thing, obliques = (
         tuple(dict.fromkeys(item for frame in both for item in getattr(frame, side)))
@@ -195,9 +193,7 @@ def _narrow(scene: Scene, fact: Fact, part: str) -> Fact | None:
         classes = getattr(frame, part)
     taken = (fact.subject, fact.companion, fact.object)
     fits = [key for name in classes for key in members(name) if concepts()[key].hypernym == noun]
-    return _with_noun(
-        fact, part, _pick(scene, fact.predicate, classes, set(fits).difference(taken).__contains__)
-    )
+    return _with_noun(fact, part, _pick(scene, fact.predicate, classes, set(fits).difference(taken).__contains__))
 
 
 def _noun(fact: Fact, part: str) -> str:
@@ -243,9 +239,9 @@ def _fill(scene: Scene, fact: Fact, part: str) -> Fact | None:
 
 def _unlike(fact: Fact) -> Callable[[str], bool]:
     """A test of nouns: none that ``fact`` mentions, nor wider nor narrower ones."""
-    nouns = [concepts()[noun] for noun in (fact.subject, fact.companion, fact.object) if noun]
-    avoid = {entry.key for entry in nouns} | {entry.hypernym for entry in nouns} - {""}
-    return lambda key: key not in avoid and concepts()[key].hypernym not in avoid
+    nouns = {noun for noun in (fact.subject, fact.companion, fact.object) if noun}
+    wider = {concepts()[noun].hypernym for noun in nouns}
+    return lambda key: key not in nouns and key not in wider and concepts()[key].hypernym not in nouns
 
 
 def _rival(scene: Scene, fact: Fact) -> str:
@@ -264,9 +260,7 @@ def _rival(scene: Scene, fact: Fact) -> str:
         return (
             _takes(frame.subject, fact.subject)
             and (not fact.object or _takes(frame.object, fact.object))
-            and (
-                not noun or any(link == adposition and _takes(names, noun) for link, names in frame.obliques)
-            )
+            and (not noun or any(link == adposition and _takes(names, noun) for link, names in frame.obliques))
         )
 
     return _pick(scene, "PERIOD", VERB_CLASSES, fits)
@@ -277,10 +271,7 @@ EDITS: list[tuple[Callable[[Scene, Fact, str], Fact | None], str]] = [
     *((_toggle, part) for part in ADJUNCTS[3:]),
     *((_widen, part) for part in NOUNS),
     *((_narrow, part) for part in NOUNS),
-    *(
-        (_exchange, part)
-        for part in (*NOUNS, "predicate", "subject_adjective", "object_adjective", "time", "manner")
-    ),
+    *((_exchange, part) for part in (*NOUNS, "predicate", "subject_adjective", "object_adjective", "time", "manner")),
 ]
 """The ways to turn one sentence into another, besides its opposite and its negation."""
 EDIT_COUNTS = {"entailment": (1, 2), "neutral": (1, 2, 3), "contradiction": (1, 2)}
@@ -294,4 +285,4 @@ TURN_WEIGHTS = {
     ("contradiction", False): (0, 4, 6, 0),
     ("contradiction", True): (0, 0, 1, 0),
 }
-"""(label, hypothesis negated) -> weights of ``TURNS``: premises are negated about equally often under each."""
+"""(label, hypothesis negated) -> weights of ``TURNS``: each label has about as many negated premises."""

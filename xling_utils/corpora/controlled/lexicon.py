@@ -57,9 +57,7 @@ def concepts() -> dict[str, Entry]:
 def function_words() -> dict[str, Entry]:
     """The function words and punctuation, in the order of ``function_words.tsv``."""
     return {
-        row["id"]: Entry(
-            row["id"], "function", row["upos"], "", "", {lang: _optional(row[lang]) for lang in LANGUAGES}
-        )
+        row["id"]: Entry(row["id"], "function", row["upos"], "", "", {lang: _optional(row[lang]) for lang in LANGUAGES})
         for row in read_table("function_words.tsv")
     }
 
@@ -70,9 +68,7 @@ def words(language: str) -> dict[str, str]:
     if language not in LANGUAGES:
         raise UserError(f"controlled corpus: no language {language!r}; known: {' '.join(LANGUAGES)}")
     entries = [*concepts().values(), *function_words().values()]
-    return {entry.key: entry.forms[language] for entry in entries} | {
-        digits: digits for digits in YEARS + COUNTS
-    }
+    return {entry.key: entry.forms[language] for entry in entries} | {digits: digits for digits in YEARS + COUNTS}
 
 
 @cache

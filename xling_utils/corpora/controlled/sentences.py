@@ -74,9 +74,7 @@ def past_year(scene: Scene) -> Node:
 
 @construction(2)
 def future(scene: Scene) -> Node:
-    return end(
-        event(scene, "WILL").add(leaf("WILL", "aux"), leaf("tomorrow", "tadv") if scene.chance(0.5) else None)
-    )
+    return end(event(scene, "WILL").add(leaf("WILL", "aux"), leaf("tomorrow", "tadv") if scene.chance(0.5) else None))
 
 
 @construction(3)
@@ -91,9 +89,7 @@ def duty(scene: Scene) -> Node:
 
 @construction(2)
 def permission(scene: Scene) -> Node:
-    return end(
-        event(scene, "MAY").add(leaf("MAY", "aux"), leaf("here", "adv") if scene.chance(0.4) else None)
-    )
+    return end(event(scene, "MAY").add(leaf("MAY", "aux"), leaf("here", "adv") if scene.chance(0.4) else None))
 
 
 @construction(3)
@@ -123,9 +119,7 @@ def liking(scene: Scene) -> Node:
 @construction(2)
 def need(scene: Scene) -> Node:
     who = noun_phrase(scene, scene.pick("NEED", *PEOPLE), "subj")
-    return end(
-        _clause_of("NEED", who, noun_phrase(scene, scene.pick("NEED", *THINGS, "stuff", "drink"), "obj"))
-    )
+    return end(_clause_of("NEED", who, noun_phrase(scene, scene.pick("NEED", *THINGS, "stuff", "drink"), "obj")))
 
 
 @construction(6)
@@ -152,9 +146,7 @@ def not_so(scene: Scene) -> Node:
 @construction(2)
 def mood(scene: Scene) -> Node:
     node = Node(scene.pick("BE", "mood", "state"), "ADJ", frame=PREDICATE)
-    return end(
-        node.add(leaf(scene.habit(node.key, "I", "YOU", "HE", "WE", "THEY"), "subj"), leaf("BE_ADJ", "cop"))
-    )
+    return end(node.add(leaf(scene.habit(node.key, "I", "YOU", "HE", "WE", "THEY"), "subj"), leaf("BE_ADJ", "cop")))
 
 
 @construction(2)
@@ -209,22 +201,14 @@ def between(scene: Scene) -> Node:
     first, second = (scene.pick("BETWEEN", "place", "land", "city_name") for _ in range(2))
     node = noun_phrase(scene, first, "root", "BETWEEN", 0)
     node.add(noun_phrase(scene, second, "conj", rich=0).add(leaf("AND", "cc")))
-    return end(
-        _predicate(
-            node, noun_phrase(scene, scene.pick("BE_AT", "place", "land"), "subj"), leaf("BE_AT", "cop")
-        )
-    )
+    return end(_predicate(node, noun_phrase(scene, scene.pick("BE_AT", "place", "land"), "subj"), leaf("BE_AT", "cop")))
 
 
 @construction(3)
 def existence(scene: Scene) -> Node:
-    where = noun_phrase(
-        scene, scene.pick("IN", "place", "land", "city_name", "country_name"), "place", "IN", 0
-    )
+    where = noun_phrase(scene, scene.pick("IN", "place", "land", "city_name", "country_name"), "place", "IN", 0)
     return end(
-        _clause_of(
-            "EXIST", noun_phrase(scene, scene.pick("EXIST", "pet", "beast", *THINGS, "flora"), "pivot"), where
-        )
+        _clause_of("EXIST", noun_phrase(scene, scene.pick("EXIST", "pet", "beast", *THINGS, "flora"), "pivot"), where)
     )
 
 
@@ -247,9 +231,7 @@ def belonging(scene: Scene) -> Node:
 def capital(scene: Scene) -> Node:
     city = scene.pick("BE_AT", "city_name")
     country = scene.pick(city, "country_name")
-    return end(
-        _predicate(Node(country, "PROPN").add(leaf("IN", "case")), leaf(city, "subj"), leaf("BE_AT", "cop"))
-    )
+    return end(_predicate(Node(country, "PROPN").add(leaf("IN", "case")), leaf(city, "subj"), leaf("BE_AT", "cop")))
 
 
 @construction(2)
@@ -277,9 +259,7 @@ def superlative(scene: Scene) -> Node:
 @construction(1.5)
 def simile(scene: Scene) -> Node:
     node = quality(scene, "AS_LIKE", *PEOPLE)
-    return end(
-        node.add(noun_phrase(scene, scene.pick(node.key, "beast", "sky", "stuff"), "obl", "AS_LIKE", 0))
-    )
+    return end(node.add(noun_phrase(scene, scene.pick(node.key, "beast", "sky", "stuff"), "obl", "AS_LIKE", 0)))
 
 
 @construction(4)
@@ -323,27 +303,21 @@ def contrast(scene: Scene) -> Node:
 @construction(2)
 def sequence(scene: Scene) -> Node:
     return end(
-        event(scene, "AND", oblique=0.1).add(
-            _slot(event(scene, "AND", oblique=0.1), "conjcl", leaf("AND", "cc"))
-        )
+        event(scene, "AND", oblique=0.1).add(_slot(event(scene, "AND", oblique=0.1), "conjcl", leaf("AND", "cc")))
     )
 
 
 @construction(3)
 def reason(scene: Scene) -> Node:
     return end(
-        event(scene, "BECAUSE", oblique=0.1).add(
-            _slot(quality(scene, "BECAUSE"), "advcl", leaf("BECAUSE", "mark"))
-        )
+        event(scene, "BECAUSE", oblique=0.1).add(_slot(quality(scene, "BECAUSE"), "advcl", leaf("BECAUSE", "mark")))
     )
 
 
 @construction(2)
 def concession(scene: Scene) -> Node:
     return end(
-        event(scene, "ALTHOUGH", oblique=0.1).add(
-            _slot(quality(scene, "ALTHOUGH"), "advcl", leaf("ALTHOUGH", "mark"))
-        )
+        event(scene, "ALTHOUGH", oblique=0.1).add(_slot(quality(scene, "ALTHOUGH"), "advcl", leaf("ALTHOUGH", "mark")))
     )
 
 
@@ -367,9 +341,7 @@ def condition(scene: Scene) -> Node:
 def occasion(scene: Scene) -> Node:
     clause = event(scene, "WHEN", oblique=0)
     return end(
-        event(scene, "WHEN", oblique=0.2).add(
-            _slot(clause, "cond", leaf("WHEN", "mark"), leaf("COMMA", "punct"))
-        )
+        event(scene, "WHEN", oblique=0.2).add(_slot(clause, "cond", leaf("WHEN", "mark"), leaf("COMMA", "punct")))
     )
 
 
@@ -414,9 +386,7 @@ def yes_no(scene: Scene) -> Node:
 @construction(2)
 def who(scene: Scene) -> Node:
     frame = pick_frame(scene, "WHO")
-    return end(
-        verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("WHO", "whsubj"))), "QMARK"
-    )
+    return end(verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("WHO", "whsubj"))), "QMARK")
 
 
 @construction(2)
@@ -455,25 +425,19 @@ def how_many(scene: Scene) -> Node:
 @construction(2)
 def request(scene: Scene) -> Node:
     frame = pick_frame(scene, "PLEASE", "object")
-    return end(
-        verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("PLEASE", "disc"))), "EXCL"
-    )
+    return end(verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("PLEASE", "disc"))), "EXCL")
 
 
 @construction(1.5)
 def prohibition(scene: Scene) -> Node:
     frame = pick_frame(scene, "NOT", "object")
-    return end(
-        verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("NOT", "neg"))), "EXCL"
-    )
+    return end(verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("NOT", "neg"))), "EXCL")
 
 
 @construction(1.5)
 def let_us(scene: Scene) -> Node:
     frame = pick_frame(scene, "LET", "oblique")
-    return end(
-        verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("LET", "disc"))), "EXCL"
-    )
+    return end(verb_phrase(scene, frame, Node(frame.verb, "VERB", frame=CLAUSE).add(leaf("LET", "disc"))), "EXCL")
 
 
 @construction(1.5)

@@ -51,8 +51,8 @@ def frames() -> dict[str, Frame]:
             if part != "-":
                 adposition, _, classes = part.partition(":")
                 obliques.append((adposition, tuple(classes.split(","))))
-        classes = [() if row[side] == "-" else tuple(row[side].split(",")) for side in ("subject", "object")]
-        found[row["verb"]] = Frame(row["verb"], *classes, tuple(obliques))
+        subject, thing = (() if row[side] == "-" else tuple(row[side].split(",")) for side in ("subject", "object"))
+        found[row["verb"]] = Frame(row["verb"], subject, thing, tuple(obliques))
     return found
 
 

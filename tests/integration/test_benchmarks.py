@@ -1,0 +1,86 @@
+"""The benchmark scripts run and print their tables; what they measure is not judged here."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+def run(script: str, *arguments: str, folder: Path) -> str:
+    """What ``script`` prints, started in ``folder``; all of it has to be markdown."""
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "TMPDIR": str(folder)}
+    command = [sys.executable, str(BENCHMARKS / f"{script}.py"), *arguments]
+    ended = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert not list(folder.iterdir()), "a benchmark leaves nothing behind"
+    return ended.stdout
+
+
+def table(text: str) -> list[dict[str, str]]:
+    """The rows of the one table in ``text``, by column."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    head, rule, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    assert set(rule) == {"---"} and all(len(row) == len(head) == len(rule) for row in rows)
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def number(cell: str) -> float:
+    return float(cell.replace(",", "").rstrip("%"))
+
+
+def test_mlm(tmp_path: Path) -> None:
+    text = run("mlm", "--quick", folder=tmp_path)
+    assert re.search(r"cores, .* torch \d.* transformers \d.* commit ", text)
+    (row,) = table(text)
+    theirs, ours = number(row["Trainer, tokens/s"]), number(row["here, tokens/s"])
+    assert theirs > 0 and ours > 0 and row["processes x threads"] == "1 x 1"
+    ratio = next(number(value) for name, value in row.items() if "best Trainer" in name)
+    assert ratio == pytest.approx(ours / theirs, abs=0.01)
+    assert 0 <= number(row["share of peak"]) <= 100
+
+
+def test_base_run(tmp_path: Path) -> None:
+    text = run("base_run", "--quick", folder=tmp_path)
+    rows = table(text)
+    assert [row["seed"] for row in rows] == ["11", "12", "mean"]
+    for row in rows:
+        assert number(row["of it training"]) + 1 > 0 and number(row["tokens/s in training"]) > 0
+        for name in ("MRR", "MRR centred", "shuffled, centred", "untrained", "untrained, centred"):
+            assert 0 < number(row[name]) < 1
+    assert "All 2 runs" in text
+
+
+def test_glove_says_what_it_needs(tmp_path: Path) -> None:
+    assert run("glove", folder=tmp_path).startswith("skipped: ")
+
+
+def test_the_trainer_reads_the_inputs_of_this_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy as np
+
+    from xling_utils.batches import Batches
+    from xling_utils.specs import TrainingSpec
+    from xling_utils.tokenization import CLS, FIRST, SEP, TokenStream
+
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import mlm
+
+    monkeypatch.setattr(mlm, "TRAINER_BATCHES", 2)
+    sentences = [[*range(FIRST + i, FIRST + i + 5), SEP] for i in range(20)]
+    ids = np.array(sentences, dtype=np.int32).ravel()
+    starts = np.arange(0, len(ids), 6)
+    stream = TokenStream(ids, starts, np.zeros(20, np.int64), np.zeros(len(ids), bool))
+    training = TrainingSpec(steps=2, batch=4, length=12, mask_rate=0.5)
+    inputs = mlm.uncorrupted(Batches({"en": stream}, training, 60, 11))
+    assert len(inputs) == 8
+    text = ids.tolist()
+    for tensor in inputs:
+        first, *tokens = tensor.tolist()
+        start = text.index(tokens[0])
+        assert first == CLS and any(text[s : s + 11] == tokens for s in starts if s >= start - 5)
