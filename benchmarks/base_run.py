@@ -34,7 +34,7 @@ METRICS = ("mrr", "mrr_centred", "mrr_shuffled", "chance")
 def main() -> None:
     """Prints a markdown table with one row a seed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a tiny model and two seeds: only whether it runs")
+    parser.add_argument("--quick", action="store_true", help="a tiny model, two seeds")
     args = parser.parse_args()
     chosen = scale("smoke" if args.quick else "controlled")
     seeds = range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + (2 if args.quick else ALL_SEEDS))

@@ -55,9 +55,7 @@ PEAK_SIZE, PEAK_REPEATS = 2048, 20
 def main() -> None:
     """Prints one markdown table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--quick", action="store_true", help="a tiny model, one configuration, half a second: only whether it runs"
-    )
+    parser.add_argument("--quick", action="store_true", help="a tiny model, one process, half a second")
     parser.add_argument("--child", choices=(*SIDES, "peak"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child == "peak":
@@ -240,11 +238,10 @@ def train_with_trainer(spec: RunSpec, folder: Path, windows: Windows) -> None:
     size = tokenizer.get_vocab_size()
     windows.facts["vocabulary"] = size
     encoder.save(encoder.Encoder(spec.model, size), folder)
-    names = dict(
-        zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), tokenization.SPECIAL, strict=True)
-    )
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    special = dict(zip(names, tokenization.SPECIAL, strict=True))
     collator = DataCollatorForLanguageModeling(
-        PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names), mlm_probability=training.mask_rate
+        PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special), mlm_probability=training.mask_rate
     )
 
     class Steps(TrainerCallback):

@@ -37,7 +37,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xling_utils import charts, charts_mime, explorer, measures, published, records, verdicts
+from xling_utils import charts, charts_mime, explorer, measures, published, records, tables, verdicts
 from xling_utils.chapters import data_size
 from xling_utils.chapters import data_size_figures as figures
 from xling_utils.execution import ensure
@@ -70,7 +70,7 @@ both = recorded if len(recorded) else measured
 # %% tags=["hide-input"]
 plan = data_size.grid(sizes, languages, seeds, live)
 runs = pd.DataFrame([dict(p.condition) | {"runs": 1} for p in plan], columns=["model", "sentences", "runs"])
-runs.groupby(["sentences", "model"], sort=False).sum().reset_index()
+tables.show(runs.groupby(["sentences", "model"], sort=False).sum().reset_index())
 
 # %% [markdown]
 # ## Retrieval at two data sizes
@@ -88,7 +88,7 @@ figures.headline(measured, recorded, sizes, [base])
 
 # %% tags=["hide-input"]
 rows = data_size.headline_rows(both, sizes)
-data_size.summary(rows[rows["target"] == base], ["sentences", "model"]).round(3)
+tables.show(data_size.summary(rows[rows["target"] == base], ["sentences", "model"]))
 
 # %% [markdown]
 # ## Alignment comes late
@@ -104,9 +104,8 @@ figures.training_curve(both, sizes, base)
 # %% tags=["hide-input"]
 curve = figures.over_training(both, sizes, base)
 end = curve[curve["step"] == curve["step"].max()]
-data_size.summary(end, ["series"]).assign(times_chance=lambda r: r["value"] / figures.chance_level([both], base)).round(
-    3
-)
+ends = data_size.summary(end, ["series"])
+tables.show(ends.assign(times_chance=ends["value"] / figures.chance_level([both], base)))
 
 # %% [markdown]
 # ## Every language, every layer
@@ -159,13 +158,13 @@ figures.natural_static(natural)
 # A direction counts as found only if the 95 % interval over seeds of the *paired* difference excludes zero.
 
 # %% tags=["hide-input"]
-verdicts.frame(figures.verdicts(both, sizes, base)).style.hide(axis="index")
+tables.show(verdicts.frame(figures.verdicts(both, sizes, base)))
 
 # %% [markdown]
 # And the same on real text:
 
 # %% tags=["hide-input"]
-verdicts.frame(figures.verdicts(natural, natural_scale, "fr")).style.hide(axis="index")
+tables.show(verdicts.frame(figures.verdicts(natural, natural_scale, "fr")))
 
 # %% [markdown]
 # ## Limits
@@ -213,17 +212,14 @@ explorer.widget(explored) if first else None
 records.write(CHAPTER, scale, measured)
 same = records.compare(measured, recorded)
 gap = (same["live"] - same["recorded"]).abs().max() if len(same) else float("nan")
-pd.DataFrame(
+compared = pd.DataFrame(
     {
         "measurements both live and recorded": [len(same)],
         "largest difference": [gap],
         "recorded runs": [recorded["run"].nunique()],
     }
 )
+tables.show(compared, digits=6)
 
 # %% tags=["hide-input"]
-records.provenance(CHAPTER, scale).drop(columns=["spec"]).groupby(
-    ["commit", "processor", "threads", "torch"], dropna=False
-).agg(
-    runs=("run", "count"), tokens=("tokens", "sum"), seconds=("seconds", "sum"), last=("finished", "max")
-).reset_index()
+tables.show(records.hardware(CHAPTER, scale))

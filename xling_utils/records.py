@@ -94,3 +94,14 @@ def compare(live: pd.DataFrame, recorded: pd.DataFrame) -> pd.DataFrame:
     text = [frame[[*columns, "value"]].astype(dict.fromkeys(columns, str)) for frame in (live, recorded)]
     merged = text[0].merge(text[1], on=columns, suffixes=("_live", "_recorded"))
     return merged.rename(columns={"value_live": "live", "value_recorded": "recorded"})
+
+
+def hardware(chapter: str, scale: str) -> pd.DataFrame:
+    """Where the committed runs were made: ``commit, processor, threads, torch, runs, tokens, hours, last``."""
+    rows = provenance(chapter, scale)
+    rows = rows.assign(commit=rows["commit"].astype(str).str[:10])
+    groups = rows.groupby(["commit", "processor", "threads", "torch"], dropna=False)
+    found = groups.agg(
+        runs=("run", "count"), tokens=("tokens", "sum"), hours=("seconds", "sum"), last=("finished", "max")
+    ).reset_index()
+    return found.assign(hours=found["hours"] / 3600)

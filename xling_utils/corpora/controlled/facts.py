@@ -57,7 +57,7 @@ def tree(fact: Fact) -> Node:
     if fact.companion:
         subject.add(_noun(fact.companion, "conj", fact.determiner).add(leaf("AND", "cc")))
     node = Node(fact.predicate, concepts()[fact.predicate].upos, frame=CLAUSE if fact.verbal else PREDICATE)
-    node.add(subject, None if fact.verbal else leaf("BE", "cop"))
+    node.add(subject, None if fact.verbal else leaf("BE_ADJ", "cop"))
     if fact.object:
         article = "INDEF" if concepts()[fact.object].group in COUNTABLE and not fact.number else ""
         thing = _noun(fact.object, "obj", article, fact.object_adjective)

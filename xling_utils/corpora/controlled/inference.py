@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xling_utils.corpora.controlled.constructions import ADJECTIVES, COUNTABLE, VERB_CLASSES
 from xling_utils.corpora.controlled.facts import Fact, judge, tree, unrelated
@@ -114,7 +114,7 @@ def _premise(scene: Scene, hypothesis: Fact, label: str) -> Fact:
         fact: Fact | None = hypothesis
         opposed, turned = scene.rng.choices(TURNS, TURN_WEIGHTS[label, hypothesis.negated])[0]
         if opposed:
-            fact = _oppose(fact, scene.rng.choice(("predicate", "predicate", "manner")))
+            fact = _oppose(hypothesis, scene.rng.choice(("predicate", "predicate", "manner")))
         if turned and fact:
             fact = replace(fact, negated=not fact.negated)
         for edit, part in scene.rng.sample(EDITS, scene.rng.choice(EDIT_COUNTS[label])):
@@ -160,7 +160,7 @@ def _pick(scene: Scene, governor: str, classes: tuple[str, ...], fits: Callable[
 def _toggle(scene: Scene, fact: Fact, part: str) -> Fact | None:
     """Drops an adjunct or adds one."""
     if getattr(fact, part):
-        return replace(fact, **{part: None if part == "oblique" else ""})
+        return _put(fact, part, None if part == "oblique" else "")
     return _fill(scene, fact, part)
 
 
@@ -172,7 +172,7 @@ def _exchange(scene: Scene, fact: Fact, part: str) -> Fact | None:
 def _oppose(fact: Fact, part: str) -> Fact | None:
     """A predicate or manner becomes its opposite."""
     opposite = concepts()[getattr(fact, part)].antonym if getattr(fact, part) else ""
-    return replace(fact, **{part: opposite}) if opposite else None
+    return _put(fact, part, opposite) if opposite else None
 
 
 def _widen(scene: Scene, fact: Fact, part: str) -> Fact | None:
@@ -187,13 +187,21 @@ def _narrow(scene: Scene, fact: Fact, part: str) -> Fact | None:
     if not noun:
         return None
     if part == "oblique":
-        options = [names for link, names in frame.obliques if link == fact.oblique[0] and _takes(names, noun)]
+        options = [names for link, names in frame.obliques if link == _adposition(fact) and _takes(names, noun)]
         classes = options[0] if options else ()
     else:
         classes = getattr(frame, part)
     taken = (fact.subject, fact.companion, fact.object)
     fits = [key for name in classes for key in members(name) if concepts()[key].hypernym == noun]
     return _with_noun(fact, part, _pick(scene, fact.predicate, classes, set(fits).difference(taken).__contains__))
+
+
+def _put(fact: Fact, part: str, value: Any) -> Fact:
+    return replace(fact, **{part: value})
+
+
+def _adposition(fact: Fact) -> str:
+    return fact.oblique[0] if fact.oblique else ""
 
 
 def _noun(fact: Fact, part: str) -> str:
@@ -204,7 +212,7 @@ def _noun(fact: Fact, part: str) -> str:
 def _with_noun(fact: Fact, part: str, noun: str) -> Fact | None:
     if not noun:
         return None
-    return replace(fact, **{part: (fact.oblique[0], noun) if part == "oblique" else noun})
+    return _put(fact, part, (_adposition(fact), noun) if part == "oblique" else noun)
 
 
 def _fill(scene: Scene, fact: Fact, part: str) -> Fact | None:
@@ -234,7 +242,7 @@ def _fill(scene: Scene, fact: Fact, part: str) -> Fact | None:
         value = scene.pick(fact.predicate, "when")
     elif part == "manner" and fact.verbal:
         value = scene.pick(fact.predicate, *HOW)
-    return replace(fact, **{part: value}) if value and value != now else None
+    return _put(fact, part, value) if value and value != now else None
 
 
 def _unlike(fact: Fact) -> Callable[[str], bool]:
@@ -256,11 +264,11 @@ def _rival(scene: Scene, fact: Fact) -> str:
         frame = _frame(key)
         if not unrelated(key, fact.predicate) or bool(frame.object) != bool(fact.object):
             return False
-        adposition, noun = fact.oblique or ("", "")
+        noun = _noun(fact, "oblique")
         return (
             _takes(frame.subject, fact.subject)
             and (not fact.object or _takes(frame.object, fact.object))
-            and (not noun or any(link == adposition and _takes(names, noun) for link, names in frame.obliques))
+            and (not noun or any(link == _adposition(fact) and _takes(names, noun) for link, names in frame.obliques))
         )
 
     return _pick(scene, "PERIOD", VERB_CLASSES, fits)
@@ -280,8 +288,8 @@ TURNS = ((False, False), (True, False), (False, True), (True, True))
 TURN_WEIGHTS = {
     ("entailment", False): (1, 0, 0, 0),
     ("entailment", True): (6, 0, 0, 4),
-    ("neutral", False): (5, 2, 2, 1),
-    ("neutral", True): (3, 1, 5, 2),
+    ("neutral", False): (6, 2, 2, 1),
+    ("neutral", True): (2, 1, 5, 3),
     ("contradiction", False): (0, 4, 6, 0),
     ("contradiction", True): (0, 0, 1, 0),
 }

@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 ENTITY_CLASSES = {"person_name": "PER", "city_name": "LOC", "country_name": "LOC", "firm_name": "ORG"}
 """Semantic class of a proper name -> type of the entity."""
 
+UNIVERSAL = {
+    ("PUNCT", "cc"): ("PUNCT", "punct"),
+    ("ADV", "obl"): ("ADV", "advmod"),
+    ("ADV", "discourse"): ("ADV", "advmod"),
+    ("ADV", "det"): ("DET", "det"),
+    ("PRON", "mark"): ("PRON", "nsubj"),
+    ("VERB", "cop"): ("AUX", "cop"),
+}
+"""(UPOS, relation) as the lexicon and a slot have them -> as Universal Dependencies wants them together."""
+
 
 def conllu(sentences: Iterable[list[Token]], language: str) -> str:
     """The sentences as CoNLL-U (https://universaldependencies.org/format.html), ids ``<language>-1`` ...
@@ -72,13 +82,17 @@ def tagged(language: str, sentences: int, seed: int) -> Dataset:
         rows.append(
             {
                 "tokens": [token.form for token in sentence],
-                "upos": [token.upos for token in sentence],
+                "upos": [_universal(token)[0] for token in sentence],
                 "heads": [token.head for token in sentence],
-                "deprel": [token.relation for token in sentence],
+                "deprel": [_universal(token)[1] for token in sentence],
                 "entities": entities(sentence),
             }
         )
     return Dataset.from_list(rows)
+
+
+def _universal(token: Token) -> tuple[str, str]:
+    return UNIVERSAL.get((token.upos, token.relation), (token.upos, token.relation))
 
 
 def _entity(key: str) -> str:

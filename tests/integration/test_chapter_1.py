@@ -1,0 +1,106 @@
+"""Chapter 1 end to end at smoke scale, through the real papermill and the real command line."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+
+from xling_utils import explorer, measures, records
+from xling_utils.chapters import data_size
+from xling_utils.errors import UserError
+from xling_utils.execution import ensure
+from xling_utils.scales import scale
+from xling_utils.store import RunStore
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.fixture(scope="module")
+def table(store: Path) -> pd.DataFrame:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XLING_STORE", str(store))
+        return measures.table("01_data_size", "smoke", ("fr",), 1, "headline")
+
+
+def test_every_measure_is_there(table: pd.DataFrame) -> None:
+    metrics = {"mrr", "mrr_centred", "mrr_vocabulary", "mrr_identical", "mrr_shuffled", "chance", "chance_vocabulary"}
+    assert set(table["metric"]) == metrics
+    assert set(table["model"]) == set(data_size.MODELS)
+    assert table["value"].between(0, 1).all()
+    assert set(table.loc[table["experiment"] == "R05", "part_of_speech"]) >= {"open", "closed", "NOUN", "VERB"}
+    assert list(table.columns) == list(measures.COLUMNS)
+
+
+def test_both_sizes_are_asked_the_same_words(table: pd.DataFrame) -> None:
+    chance = table[(table["metric"] == "chance") & (table["layer"] == 0)]
+    assert chance["value"].nunique() == 1
+
+
+def test_a_second_call_reads_what_was_measured(table: pd.DataFrame, store: Path, monkeypatch) -> None:
+    monkeypatch.setenv("XLING_STORE", str(store))
+    monkeypatch.setattr(measures, "ProcessPoolExecutor", None)  # nothing may be measured again
+    again = measures.table("01_data_size", "smoke", ("fr",), 1, "headline")
+    pd.testing.assert_frame_equal(table, again)
+
+
+def test_explorer_and_its_widget(store: Path, table: pd.DataFrame) -> None:
+    spec = scale("smoke").bert(("en", "fr"), 600, 11, data_size.SNAPSHOTS)
+    runs = ensure([spec], store=RunStore(store), progress=False)
+    explored = explorer.Explorer.of(runs[spec], scale("smoke"))
+    word = explored.dictionary.sources[0]
+    found = explored.neighbours(word, 1)
+    assert found["similarity"].is_monotonic_decreasing
+    with pytest.raises(UserError, match="not among"):
+        explored.neighbours("<b>", 1)
+    with pytest.raises(UserError, match="layer 9"):
+        explored.neighbours(word, 9)
+    box = explorer.widget(explored)
+    before = box.children[2].value
+    box.children[0].value = explored.dictionary.sources[1]
+    assert box.children[2].value != before
+
+
+def test_words_from_data_are_escaped(store: Path, table: pd.DataFrame) -> None:
+    spec = scale("smoke").bert(("en", "fr"), 600, 11, data_size.SNAPSHOTS)
+    runs = ensure([spec], store=RunStore(store), progress=False)
+    explored = explorer.Explorer.of(runs[spec], scale("smoke"))
+    explored.dictionary.targets[:] = ["<script>"] * len(explored.dictionary.targets)
+    assert "<script>" not in explorer.widget(explored).children[2].value
+
+
+def test_papermill_runs_the_notebook_directly(store: Path, table: pd.DataFrame, tmp_path: Path) -> None:
+    out = tmp_path / "out.ipynb"
+    command = [sys.executable, "-m", "papermill", "notebooks/01_data_size.ipynb", str(out), "--kernel", "python3"]
+    given = ["-p", "scale", "smoke", "-p", "seeds", "1", "-y", "languages: [fr]"]
+    environment = {**os.environ, "XLING_STORE": str(store)}
+    done = subprocess.run([*command, *given], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    notebook = nbformat.read(out, as_version=4)
+    shown = [o for cell in notebook.cells for o in cell.get("outputs", []) if "data" in o]
+    assert sum("application/vnd.vegalite.v6+json" in o["data"] for o in shown) >= 6
+
+
+def test_a_committed_record_on_real_text_is_reproduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not DATA.is_dir():
+        pytest.skip(f"no real text at {DATA}")
+    monkeypatch.setenv("XLING_STORE", str(tmp_path))
+    natural = scale("natural")
+    planned = next(p for p in data_size.grid(natural, ["fr"], 1, "headline") if dict(p.condition)["model"] == "GloVe")
+    run = ensure([planned.spec], store=RunStore(tmp_path), data=DATA, progress=False)[planned.spec]
+    rows = pd.DataFrame(data_size.measure(planned, run, natural, DATA)).assign(run=run.key)
+    live = rows.reindex(columns=list(measures.COLUMNS))
+    live.to_csv(tmp_path / "live.csv", index=False)
+    live = pd.read_csv(tmp_path / "live.csv", keep_default_na=False, na_values=[""])
+    same = records.compare(live, records.load("01_data_size", "natural"))
+    assert len(same) == len(live), "the record of this run is missing, or the text is another"
+    assert (same["live"] - same["recorded"]).abs().max() < 0.01  # processors round differently

@@ -1,0 +1,143 @@
+"""The chapters' grids, plans and notebook pairs."""
+
+import json
+from pathlib import Path
+
+import jupytext
+import pandas as pd
+import pytest
+
+from xling_utils import chapters, published, records, scales
+from xling_utils.chapters import data_size
+from xling_utils.errors import UserError
+from xling_utils.specs import LANGUAGES, EncoderSpec, run_from_dict, to_dict
+
+ROOT = Path(__file__).resolve().parents[2]
+OTHERS = LANGUAGES[1:]
+
+
+def test_headline_holds_the_base_pair_at_both_sizes() -> None:
+    scale = scales.scale("controlled")
+    plan = data_size.grid(scale, OTHERS, 2, "headline")
+    assert {p.spec.corpus.languages for p in plan} == {("en", "fr")}
+    assert {dict(p.condition)["sentences"] for p in plan} == set(scale.sentences)
+    assert {dict(p.condition)["model"] for p in plan} == set(data_size.MODELS)
+    assert {p.spec.seed for p in plan} == {11, 12}
+    assert all(p.headline for p in plan)
+
+
+def test_none_asks_for_nothing_and_all_for_every_language() -> None:
+    scale = scales.scale("controlled")
+    assert data_size.grid(scale, OTHERS, 5, "none") == []
+    plan = data_size.grid(scale, OTHERS, 5, "all")
+    assert {p.target for p in plan} == set(OTHERS)
+    assert {p.spec.seed for p in plan if p.target == "fr"} == set(range(11, 16))
+    assert {p.spec.seed for p in plan if p.target == "hi"} == {11, 12, 13}
+
+
+def test_no_reported_seed_was_tuned_on() -> None:
+    for scale in ("smoke", "controlled", "natural", "paper"):
+        plan = data_size.grid(scales.scale(scale), OTHERS, chapters.ALL_SEEDS, "all")
+        assert not {p.spec.seed for p in plan} & set(scales.DEVELOPMENT_SEEDS)
+
+
+def test_equal_epochs_means_fewer_updates_in_proportion() -> None:
+    scale = scales.scale("natural")
+    plan = data_size.grid(scale, ["fr"], 1, "headline")
+    steps = {dict(p.condition)["model"]: p.spec.training.steps for p in plan if p.spec.training}
+    small, large = scale.sentences
+    assert steps[data_size.EQUAL_EPOCHS] == pytest.approx(steps["BERT"] * small / large, abs=1)
+
+
+@pytest.mark.parametrize("scale", ["smoke", "controlled", "natural", "paper"])
+def test_plan_counts_parameters_without_training(scale: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XLING_STORE", str(tmp_path))
+    rows = chapters.plan("01_data_size", scale)
+    assert rows and json.dumps(rows)
+    bert = [row for row in rows if row["condition"].startswith("model=BERT ")]
+    assert all(row["parameters"] > 0 and row["operations"] > row["tokens"] for row in bert)
+    if scale == "paper":  # BERT base with multilingual BERT's vocabulary: 177.9 M less the pooler, and tied
+        assert bert[0]["parameters"] == pytest.approx(177.9e6, rel=0.01)
+
+
+def test_static_vectors_are_as_wide_as_the_encoder() -> None:
+    for name in ("smoke", "controlled", "natural", "paper"):
+        scale = scales.scale(name)
+        for planned in data_size.grid(scale, ["fr"], 1, "headline"):
+            assert planned.spec.model.width == scale.encoder.width
+            assert planned.spec.tokenizer == scale.tokenizer(("en", "fr"))
+
+
+def test_specs_of_the_grid_survive_json() -> None:
+    for planned in data_size.grid(scales.scale("controlled"), OTHERS, 1, "all"):
+        assert run_from_dict(to_dict(planned.spec)) == planned.spec
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"scale": "huge"}, "unknown scale 'huge'"),
+        ({"languages": ("xx",)}, "unknown language 'xx'"),
+        ({"languages": ("en",)}, "unknown language 'en'"),
+        ({"languages": ("fr", "fr")}, "each once"),
+        ({"languages": ()}, "at least one"),
+        ({"seeds": 0}, "seeds must be at least 1"),
+        ({"live": "some"}, "unknown live 'some'"),
+    ],
+)
+def test_wrong_parameters_are_named(change: dict, words: str) -> None:
+    given = {"scale": "controlled", "languages": ("fr",), "seeds": 1, "live": "headline"} | change
+    with pytest.raises(UserError, match=words):
+        chapters.check_parameters(**given)
+
+
+def test_real_text_may_have_languages_of_its_own() -> None:
+    chapters.check_parameters("natural", ("fi",), 1, "headline")
+
+
+def test_unknown_chapter_is_named() -> None:
+    with pytest.raises(UserError, match="unknown chapter '99'; known: 01_data_size"):
+        chapters.module("99")
+
+
+@pytest.mark.parametrize("source", sorted((ROOT / "notebooks").glob("*.py")), ids=lambda p: p.stem)
+def test_notebook_pairs_hold_the_same_cells_and_no_output(source: Path) -> None:
+    script = jupytext.read(source)
+    notebook = jupytext.read(source.with_suffix(".ipynb"))
+    assert [c.source for c in script.cells] == [c.source for c in notebook.cells]
+    assert [c.metadata.get("tags") for c in script.cells] == [c.metadata.get("tags") for c in notebook.cells]
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+    assert sum("parameters" in c.metadata.get("tags", []) for c in script.cells) == 1
+
+
+def test_published_tables_read_as_printed() -> None:
+    table = published.table("B_table_1_pos").set_index(["group", "language"])["mrr"]
+    for group in ("closed", "open", "NOUN", "VERB", "ADV", "ADJ"):
+        printed = table[group].drop("avg")
+        assert table[(group, "avg")] == pytest.approx(printed.mean(), abs=6e-4), group
+    with pytest.raises(UserError, match="no table 'nothing'"):
+        published.table("nothing")
+
+
+@pytest.mark.parametrize("scale", ["controlled", "natural"])
+def test_committed_records_have_provenance_and_reported_seeds(scale: str) -> None:
+    rows, runs = records.load("01_data_size", scale), records.provenance("01_data_size", scale)
+    assert len(rows), "chapter 1 shows recorded results"
+    assert set(rows["run"]) == set(runs["run"])
+    assert not set(rows["seed"]) & set(scales.DEVELOPMENT_SEEDS)
+    assert runs[["commit", "processor", "torch", "seconds", "tokens"]].notna().all().all()
+    current = {"controlled": scales.scale("controlled"), "natural": scales.scale("natural")}[scale]
+    for text in runs["spec"]:
+        spec = run_from_dict(json.loads(text))
+        if isinstance(spec.model, EncoderSpec):
+            assert spec.model == current.encoder, "records of another encoder than the scale's"
+
+
+def test_comparison_finds_the_same_measurements() -> None:
+    rows = records.load("01_data_size", "controlled").head(50)
+    moved = rows.assign(value=rows["value"] + 0.01)
+    same = records.compare(rows, moved)
+    assert len(same) == len(rows)
+    assert (same["recorded"] - same["live"]).to_numpy() == pytest.approx(0.01)
+    assert records.compare(rows, rows.assign(run="other")).empty
+    assert isinstance(same, pd.DataFrame)
