@@ -149,7 +149,7 @@ natural_scale = scale_of("natural")
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-natural", "caption": "Real text: English with four languages, two data sizes.\n\nMean reciprocal rank among the dictionary's targets, plain cosine, pairs spelt alike left out; middle layer. Recorded seeds with 95 % intervals. Pick the language below the chart."}}
 figures.headline(measures.empty(), natural, natural_scale, data_size.NATURAL_BERT_LANGUAGES)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-natural-static", "caption": "Real text: static vectors of all fifteen languages together, the papers' own setting, large data size.\n\nThe lighter bars also count pairs of identical strings (names, loans, numbers), which static vectors get for nothing."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-natural-static", "caption": "Real text: static vectors on every language, large data size.\n\nThe lighter bars also count pairs of identical strings (names, loans, numbers), which static vectors get for nothing."}}
 figures.natural_static(natural)
 
 # %% [markdown]

@@ -19,8 +19,6 @@ MODEL_COLOURS = {
     "GloVe": "#009E73",
     "untrained": "#999999",
     "shuffled dictionary": "#CC79A7",
-    "word2vec, joint": "#E69F00",
-    "GloVe, joint": "#009E73",
 }
 LANGUAGE_NAMES = {
     "en": "English", "fr": "French", "es": "Spanish", "de": "German", "el": "Greek", "bg": "Bulgarian",

@@ -97,7 +97,7 @@ _SCALES = {
         sentences=(3_500, 35_000),
         pieces=(1_000, 1_000),
         encoder=EncoderSpec(layers=3, width=64, heads=4, intermediate=256, positions=64),
-        training=TrainingSpec(steps=3000, batch=64, length=24),
+        training=TrainingSpec(steps=2000, batch=64, length=24),
         static_epochs=5,
         candidates=5_000,
         context_tokens=400_000,

@@ -279,7 +279,8 @@ def train_and_tell(folder: Path, steps: Any) -> None:
 
 def test_killed_at_random_moments_the_run_ends_in_the_same_bits(tmp_path, whole):
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["xling_utils.pretraining", "accelerate", "datasets", "pytest"])
+    heavy = ["accelerate", "datasets", "pytest", "torch._dynamo"]  # the optimizer imports the last
+    context.set_forkserver_preload(["xling_utils.pretraining", *heavy])
     rng = np.random.default_rng()
     for name in ("work", "out"):
         (tmp_path / name).mkdir()

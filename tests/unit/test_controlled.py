@@ -336,8 +336,7 @@ def claims(sentence):
     ((at, root),) = kids[0]
     ((at_subject, subject),) = under(at, "nsubj")
     found = {"predicate": root.key, "outer subject": subject}
-    found |= {"outer adjective": key for _, key in under(at_subject, "amod")}
-    found |= {"outer companion": key for _, key in under(at_subject, "conj")}
+    found |= {f"outer {rel}": key for rel in ("amod", "conj") for _, key in under(at_subject, rel)}
     for i, key in under(at, "obj"):
         found |= {"object": key} | {f"object {rel}": k for rel in ("amod", "nummod") for _, k in under(i, rel)}
     for i, key in under(at, "obl"):
@@ -348,6 +347,11 @@ def claims(sentence):
     return found
 
 
+def within(a, b):
+    """Whether one of two nouns is the other's hypernym."""
+    return a in CONCEPTS and b in CONCEPTS and (CONCEPTS[a].hypernym == b or CONCEPTS[b].hypernym == a)
+
+
 def oracle(premise, hypothesis):
     outer = [part for part in {*premise, *hypothesis} if part.startswith("outer")]
     inner = [part for part in {*premise, *hypothesis} if not part.startswith("outer") and part != "negated"]
@@ -355,7 +359,7 @@ def oracle(premise, hypothesis):
     def covers(narrow, wide, parts):
         """Whether whatever ``narrow`` says of the parts makes true what ``wide`` says of them."""
         return all(
-            part not in wide or part in narrow and wide[part] in (narrow[part], CONCEPTS[narrow[part]].hypernym)
+            part not in wide or (part in narrow and wide[part] in (narrow[part], CONCEPTS[narrow[part]].hypernym))
             if part not in ("link", "degree")
             else wide.get(part) in (None, narrow.get(part))
             for part in parts
@@ -363,17 +367,15 @@ def oracle(premise, hypothesis):
 
     subject = covers(premise, hypothesis, outer)
     forward, backward = covers(premise, hypothesis, inner), covers(hypothesis, premise, inner)
-    opposite = [
+    opposite = {
         part for part in ("predicate", "manner")
         if part in premise and part in hypothesis and CONCEPTS[premise[part]].antonym == hypothesis[part]
-    ]  # fmt: skip
-    loose = ("time", "place", "link", "manner", "degree")
-    excludes = len(opposite) == 1 and all(
-        premise.get(part) == hypothesis.get(part)
-        or part in opposite
-        or part in loose
-        and (part not in premise or part not in hypothesis or part == "place" and hierarchical(part))
-        for part in inner
+    }  # fmt: skip
+    others = [part for part in inner if part not in opposite and premise.get(part) != hypothesis.get(part)]
+    free = ("time", "place", "link", "manner", "degree")
+    excludes = bool(opposite) and all(
+        part in free and (part not in premise or part not in hypothesis or within(premise[part], hypothesis[part]))
+        for part in others
     )
     denied = "negated" in premise, "negated" in hypothesis
     if denied == (False, False):

@@ -31,9 +31,8 @@ class Planned:
 
     @property
     def target(self) -> str:
-        """The language measured against English; ``"all"`` where the run holds several."""
-        others = [language for language in self.spec.corpus.languages if language != "en"]
-        return others[0] if len(others) == 1 else "all"
+        """The language measured against English."""
+        return next(language for language in self.spec.corpus.languages if language != "en")
 
 
 def module(chapter: str) -> ModuleType:
@@ -77,7 +76,7 @@ def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str
         rows.append(
             {
                 "condition": " ".join(f"{name}={value}" for name, value in planned.condition),
-                "languages": "-".join(spec.corpus.languages) if planned.target != "all" else "all",
+                "languages": "-".join(spec.corpus.languages),
                 "seed": spec.seed,
                 **_size(spec),
                 "stored": stored,

@@ -13,7 +13,7 @@ from xling_utils import word_retrieval
 from xling_utils.chapters import Planned
 from xling_utils.retrieval import over_seeds
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
-from xling_utils.specs import LANGUAGES
+from xling_utils.specs import StaticSpec
 from xling_utils.store import Run
 
 CHAPTER = "01_data_size"
@@ -30,10 +30,9 @@ NATURAL_BERT_LANGUAGES = ("fr", "de", "es", "ru")
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
     """The runs of the chapter. The first of ``languages`` is the base pair: both data sizes, all models,
-    ``seeds`` seeds, and the headline. With ``live="all"`` come the other pairs; ``"none"`` asks for nothing.
-
-    At ``natural`` scale the other pairs get BERT where ``NATURAL_BERT_LANGUAGES`` names them and one static
-    model of all fifteen languages, the paper's own setting.
+    ``seeds`` seeds, and the headline. With ``live="all"`` come the other pairs, at most ``SEEDS_BEYOND_BASE``
+    seeds each: in the controlled world at the large size, on real text at both, there with BERT only where
+    ``NATURAL_BERT_LANGUAGES`` names the language. ``"none"`` asks for nothing.
     """
     if live == "none":
         return []
@@ -42,25 +41,13 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[
     plan = [p for seed in numbers for p in _pair(scale, base, seed, scale.sentences, headline=True)]
     if live == "headline":
         return plan
-    few = list(numbers)[:SEEDS_BEYOND_BASE]
-    if scale.source == "controlled":
-        sizes = scale.sentences[1:]
-        plan += [p for lang in others for seed in few for p in _pair(scale, lang, seed, sizes, headline=False)]
-        return plan
-    deep = [lang for lang in others if lang in NATURAL_BERT_LANGUAGES]
-    plan += [p for seed in few for lang in deep for p in _pair(scale, lang, seed, scale.sentences, headline=False)]
-    if len(languages) > 1:
-        together = [lang for lang in LANGUAGES if lang == "en" or lang in languages]
-        plan += [
-            Planned(
-                (("model", f"{model}, joint"), ("sentences", size)),
-                scale.static(method, together, size, seed),
-                False,
-            )
-            for seed in few
-            for size in scale.sentences
-            for model, method in STATIC.items()
-        ]
+    controlled = scale.source == "controlled"
+    sizes = scale.sentences[1:] if controlled else scale.sentences
+    for seed in list(numbers)[:SEEDS_BEYOND_BASE]:
+        for language in others:
+            pair = _pair(scale, language, seed, sizes, headline=False)
+            deep = controlled or language in NATURAL_BERT_LANGUAGES
+            plan += [p for p in pair if deep or isinstance(p.spec.model, StaticSpec)]
     return plan
 
 

@@ -191,7 +191,7 @@ def _narrow(scene: Scene, fact: Fact, part: str) -> Fact | None:
         classes = options[0] if options else ()
     else:
         classes = getattr(frame, part)
-    taken = (fact.subject, fact.companion, fact.object)
+    taken = (fact.subject, fact.companion, fact.object, _noun(fact, "oblique"))
     fits = [key for name in classes for key in members(name) if concepts()[key].hypernym == noun]
     return _with_noun(fact, part, _pick(scene, fact.predicate, classes, set(fits).difference(taken).__contains__))
 
@@ -247,7 +247,7 @@ def _fill(scene: Scene, fact: Fact, part: str) -> Fact | None:
 
 def _unlike(fact: Fact) -> Callable[[str], bool]:
     """A test of nouns: none that ``fact`` mentions, nor wider nor narrower ones."""
-    nouns = {noun for noun in (fact.subject, fact.companion, fact.object) if noun}
+    nouns = {noun for noun in (fact.subject, fact.companion, fact.object, _noun(fact, "oblique")) if noun}
     wider = {concepts()[noun].hypernym for noun in nouns}
     return lambda key: key not in nouns and key not in wider and concepts()[key].hypernym not in nouns
 

@@ -43,18 +43,8 @@ def conllu(sentences: Iterable[list[Token]], language: str) -> str:
         text = " ".join(token.form for token in sentence)
         lines += [f"# sent_id = {language}-{number}", f"# text = {text}"]
         for position, token in enumerate(sentence, 1):
-            columns = (
-                position,
-                token.form,
-                token.form,
-                token.upos,
-                "_",
-                "_",
-                token.head,
-                token.relation,
-                "_",
-                "_",
-            )
+            upos, relation = _universal(token)
+            columns = (position, token.form, token.form, upos, "_", "_", token.head, relation, "_", "_")
             lines.append("\t".join(map(str, columns)))
         lines.append("")
     return "".join(f"{line}\n" for line in lines)
