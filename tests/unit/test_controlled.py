@@ -36,6 +36,20 @@ MARKET = facts.Fact(
 """The sentence that the book shows in several scripts."""
 
 
+SELLS = {"subject": "fisherman", "predicate": "sell", "determiner": "DEF", "object": "fish"}
+EXAMPLES = [
+    ({"subject_adjective": "old", "number": "three", "object_adjective": "fresh", "oblique": ("IN", "market")}, {}),
+    ({"object": "animal", "negated": True}, {"oblique": ("IN", "market"), "negated": True}),
+    ({"predicate": "buy"}, {"negated": True}),
+    ({"object": "animal"}, {}),
+    ({"oblique": ("IN", "market"), "negated": True}, {"negated": True}),
+    ({"predicate": "buy", "negated": True}, {}),
+    ({}, {"predicate": "buy"}),
+    ({"object_adjective": "fresh"}, {"negated": True}),
+]
+"""The triples that the book shows: what premise and hypothesis add to "the fisherman sells a fish"."""
+
+
 def said(fact, language):
     return controlled.realise(facts.tree(fact), language)
 
@@ -426,6 +440,16 @@ def test_the_page_says_what_the_package_says():
     for language in ("en", "hi"):
         lines = labels.conllu([said(MARKET, language)], language).replace("\t", " ").split()
         assert " ".join(lines) in " ".join(page.split()), language
+    for changes in EXAMPLES:
+        premise, hypothesis = (facts.Fact(**SELLS | change) for change in changes)
+        cells = text_of(said(premise, "en")), text_of(said(hypothesis, "en")), facts.judge(premise, hypothesis)
+        assert "| {} | {} | {} |".format(*cells) in page, cells
+    for language, grammar in GRAMMARS.items():
+        (row,) = [line for line in page.splitlines() if f"(`{language}`)" in line]
+        order = "".join({"subj": "S", "H": "V", "obj": "O"}.get(slot, "") for slot in grammar.clause)
+        sides = ["before" if grammar.noun.index(slot) < grammar.noun.index("H") else "after"
+                 for slot in ("adj", "num", "dem", "gen", "rel")]  # fmt: skip
+        assert [cell.strip() for cell in row.split("|")[2:8]] == [order, *sides], language
     numbers = {
         "concepts": len(CONCEPTS),
         "function words": len(lexicon.function_words()),

@@ -26,7 +26,8 @@ FINGERPRINT_SEED = 0
 
 def realise(tree: Node, language: str) -> list[Token]:
     """One tree in one language: its tokens in order, with gold heads. Raises on an unknown language."""
-    return linearise(tree, GRAMMARS[language], words(language))
+    forms = words(language)  # names an unknown language
+    return linearise(tree, GRAMMARS[language], forms)
 
 
 def _rows(language: str, sentences: int, seed: int, stream: str) -> Iterator[dict[str, object]]:

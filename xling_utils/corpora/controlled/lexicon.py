@@ -73,10 +73,11 @@ def words(language: str) -> dict[str, str]:
 
 @cache
 def members(name: str) -> tuple[str, ...]:
-    """The concepts of a class, or the concept itself. Raises :class:`UserError` if there is neither."""
-    if name in concepts():
-        return (name,)
+    """The concepts of a class, or else the concept itself ("fruit" is both: the class is meant). Raises
+    :class:`UserError` if there is neither."""
     found = tuple(entry.key for entry in concepts().values() if entry.group == name)
+    if not found and name in concepts():
+        return (name,)
     if not found:
         raise UserError(f"lexicon.tsv: no class or concept {name!r}")
     return found
@@ -84,12 +85,12 @@ def members(name: str) -> tuple[str, ...]:
 
 def dictionary(language: str, include_names: bool = False) -> list[tuple[str, str]]:
     """(English, ``language``) pairs of the content words; proper names only on request (they are anchors)."""
+    words(language)  # names an unknown language
     pairs = [
         (entry.forms["en"], entry.forms[language])
         for entry in concepts().values()
         if include_names or entry.upos != "PROPN"
     ]
-    words(language)  # an unknown language is named before a KeyError can be
     return sorted(set(pairs))
 
 
