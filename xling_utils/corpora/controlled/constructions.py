@@ -56,6 +56,9 @@ COUNTABLE = ("pet", "beast", "fruit", "vegetable", "profession", "garment", "pla
              "furnishing", "fixture", "implement", "vessel", "media", "music", "season", "kind")  # fmt: skip
 
 
+TIMES = ("day", "night", "morning", "evening", "summer", "winter", "spring", "autumn", "week", "year")
+
+
 def upos(key: str) -> str:
     """Universal part of speech of a concept, function word or digit string."""
     entry = concepts().get(key) or function_words().get(key)
@@ -144,6 +147,23 @@ def infinitive(scene: Scene, frame: Frame, slot: str) -> Node:
 def end(node: Node, mark: str = "PERIOD") -> Node:
     """Closes a sentence."""
     return node.add(leaf(mark, "punct"))
+
+
+def clause_of(key: str, *kids: Node | None) -> Node:
+    """A clause headed by the verb ``key``."""
+    return Node(key, "VERB", frame=CLAUSE).add(*kids)
+
+
+def predicate(node: Node, *kids: Node | None) -> Node:
+    """``node`` as what is said of a subject: "is a bird", "is on the table"."""
+    node.slot, node.frame = "root", PREDICATE
+    return node.add(*kids)
+
+
+def in_slot(node: Node, slot: str, *kids: Node) -> Node:
+    """``node`` placed in another slot, with more dependants."""
+    node.slot = slot
+    return node.add(*kids)
 
 
 CONSTRUCTIONS: dict[str, tuple[float, Callable[[Scene], Node]]] = {}

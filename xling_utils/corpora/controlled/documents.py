@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
 
-import xling_utils.corpora.controlled.sentences  # noqa: F401  (registers the constructions)
+import xling_utils.corpora.controlled.clauses  # noqa: F401  (registers all constructions)
 from xling_utils.corpora.controlled.constructions import CONSTRUCTIONS
 from xling_utils.corpora.controlled.grammar import Node
 from xling_utils.corpora.controlled.world import Scene, world
