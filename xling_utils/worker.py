@@ -70,7 +70,7 @@ def _train_and_store(request: dict[str, Any], emit: Emit) -> None:
             threads = _set_threads(store, key, request["threads"])
             request = {**request, "threads": threads, "processes": processes}
             with store.writing(key, spec) as draft:
-                draft.provenance.update(_environment(request))
+                draft.provenance.update(environment(request))
                 train = _train_ranks if processes > 1 else _train
                 extras = train({**request, "out": str(draft.path)}, emit)
                 draft.provenance.update(extras, finished=_now())
@@ -171,7 +171,7 @@ def _exit_with_parent() -> None:
     os._exit(1)
 
 
-def _environment(request: dict[str, Any]) -> dict[str, Any]:
+def environment(request: dict[str, Any]) -> dict[str, Any]:
     """What a reader needs to know about where a run was made."""
     from importlib.metadata import version
 

@@ -100,7 +100,7 @@ def _size(spec: RunSpec) -> dict[str, Any]:
     return {
         "parameters": parameters,
         "tokens": tokens,
-        "operations": tokens * _operations(spec.model, spec, vocabulary),
+        "operations": tokens * operations(spec.model, spec, vocabulary),
     }
 
 
@@ -108,7 +108,7 @@ MBERT_PIECES = 119_547
 """Lines of multilingual BERT's vocabulary file."""
 
 
-def _operations(model: EncoderSpec, spec: RunSpec, vocabulary: int) -> int:
+def operations(model: EncoderSpec, spec: RunSpec, vocabulary: int) -> int:
     """Floating point operations a token, forward and backward: 6 a weight, attention, head on masked places."""
     assert spec.training is not None
     blocks = model.layers * (4 * model.width**2 + 2 * model.width * model.intermediate)
