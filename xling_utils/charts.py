@@ -189,13 +189,13 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
     return _framed(alt.layer(rule, point, name), description)
 
 
-def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) -> alt.LayerChart:
+def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) -> alt.Chart:
     """The nearest translations of a word chosen from a list. Columns ``word, language, neighbour, similarity,
     rank, correct``."""
     word = alt.param(name="word_shown", value=words[0], bind=alt.binding_select(options=list(words), name="Word "))
     base = alt.Chart(rows).transform_filter("datum.word == word_shown")
     bars = base.mark_bar().encode(
-        y=alt.Y("rank:O", title=None, axis=None),
+        y=alt.Y("neighbour:N", title=None, sort=alt.EncodingSortField("rank"), axis=alt.Axis(labelFontSize=13)),
         x=alt.X("similarity:Q", title="cosine similarity", scale=alt.Scale(domain=[0, 1], clamp=True)),
         color=alt.Color(
             "correct:N",
@@ -204,11 +204,8 @@ def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) ->
         ),
         tooltip=["neighbour:N", alt.Tooltip("similarity:Q", format=".2f"), "correct:N"],
     )
-    text = base.mark_text(align="left", dx=6, fontSize=13, color="black").encode(
-        y=alt.Y("rank:O", axis=None), x=alt.value(0), text="neighbour:N"
-    )
-    chart = alt.layer(bars, text).add_params(word)
-    return chart.properties(width="container", height=150, description=description).configure_view(stroke=None)
+    chart = bars.add_params(word).properties(width="container", height=150, description=description)
+    return chart.configure_view(stroke=None)
 
 
 def _framed(chart: Any, description: str) -> Any:

@@ -1,0 +1,98 @@
+"""Charts: every one compiles, says what it shows, and keeps a model's colour."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from xling_utils import charts, charts_mime
+
+RUNS = pd.DataFrame(
+    {
+        "model": ["BERT", "GloVe"] * 2,
+        "size": ["small", "small", "large", "large"],
+        "language": ["French"] * 4,
+        "shown": ["recorded"] * 4,
+        "value": [0.1, 0.2, 0.3, 0.4],
+        "low": [0.05] * 4,
+        "high": [0.5] * 4,
+        "seeds": [5] * 4,
+    }
+)
+CHANCE = pd.DataFrame({"language": ["French"], "value": [0.02]})
+
+
+def intervals(rows: pd.DataFrame = RUNS) -> Any:
+    return charts.intervals(
+        rows,
+        x="size",
+        x_order=["small", "large"],
+        models=["BERT", "GloVe"],
+        y_title="MRR",
+        chance=CHANCE,
+        description="what it shows",
+    )
+
+
+def curves() -> Any:
+    rows = pd.DataFrame({"step": [0, 1], "seed": [11, 11], "series": ["BERT", "untrained"], "value": [0.1, 0.2]})
+    return charts.curves(rows, y_title="MRR", chance=CHANCE, description="what it shows")
+
+
+def by_layer() -> Any:
+    rows = pd.DataFrame({"language": ["French"], "layer": [1], "value": [0.1], "low": [0.0], "high": [0.2]})
+    return charts.by_layer(rows, languages=["French"], layers=3, description="what it shows")
+
+
+def grouped_bars() -> Any:
+    rows = pd.DataFrame(
+        {"group": ["NOUN"], "shown": ["paper"], "value": [0.4], "low": [0.4], "high": [0.4], "seeds": [1]}
+    )
+    return charts.grouped_bars(rows, groups=["NOUN"], description="what it shows")
+
+
+def distances() -> Any:
+    rows = pd.DataFrame(
+        {"language": ["French"], "distance": [0.1], "value": [0.2], "low": [0.1], "high": [0.3], "script": ["Latin"]}
+    )
+    return charts.distances(rows, description="what it shows")
+
+
+def neighbours() -> Any:
+    rows = pd.DataFrame(
+        {"word": ["dog"], "neighbour": ["<b>chien"], "similarity": [0.9], "rank": [1], "correct": ["translation"]}
+    )
+    return charts.neighbours(rows, words=["dog"], description="what it shows")
+
+
+@pytest.mark.parametrize("make", [intervals, curves, by_layer, grouped_bars, distances, neighbours])
+def test_chart_is_drawn_and_described(make: Callable[[], Any]) -> None:
+    bundle = charts_mime.mime_bundle(make().to_dict())
+    assert len(bundle["image/png"]) > 2000  # vl-convert raises on a chart that Vega cannot compile
+    assert bundle["text/plain"] == "what it shows"
+
+
+def test_a_list_of_languages_appears_only_where_there_are_several() -> None:
+    both = pd.concat([RUNS, RUNS.assign(language="German")], ignore_index=True)
+    assert "language_shown" not in json.dumps(intervals().to_dict())
+    spec = json.dumps(intervals(both).to_dict())
+    assert '"options": ["French", "German"]' in spec
+
+
+def test_a_model_has_one_colour_everywhere() -> None:
+    scale = intervals().to_dict()["layer"][0]["encoding"]["color"]["scale"]
+    assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
+        name: charts.MODEL_COLOURS[name] for name in ("BERT", "GloVe")
+    }
+
+
+def test_an_unknown_model_has_no_colour() -> None:
+    with pytest.raises(KeyError):
+        charts.colours(["something else"])
+
+
+def test_markup_in_words_stays_text() -> None:
+    spec = neighbours().to_dict()
+    assert "<b>" not in charts_mime.chart_html(spec, "x").split("application/json", 1)[1]
