@@ -80,7 +80,7 @@ tables.show(runs.groupby(["sentences", "model"], sort=False).sum().reset_index()
 # translation comes first, and the dashed line if the order is random. Both sizes are asked about the same words,
 # those the *small* corpus holds at least five times; pairs spelt alike are left out.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-data-size", "caption": "Little text is enough for BERT if it may read it often; with much text word2vec and GloVe overtake it in the controlled world.\n\nMean reciprocal rank at the middle layer, plain cosine. Marks are means over seeds, bars 95 % intervals (Student); circles were trained on this machine now, diamonds are the recorded seeds. Click the legend to isolate a model."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-data-size", "caption": "Little text is enough for BERT if it may read it often; with much text word2vec and GloVe overtake it in the controlled world.\n\nMean reciprocal rank at the middle layer, plain cosine. Diamonds are means of the recorded seeds, bars their 95 % intervals (Student); circles are the seeds trained on this machine. Click the legend to isolate a model."}}
 figures.headline(measured, recorded, sizes, [base])
 
 # %% [markdown]

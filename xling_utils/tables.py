@@ -13,5 +13,6 @@ if TYPE_CHECKING:
 def show(frame: pd.DataFrame, digits: int = 3) -> Styler:
     """The table without its index, numbers to ``digits`` decimals, a dash for what is missing, text escaped."""
     whole = [c for c in frame.columns if pd.api.types.is_integer_dtype(frame[c])]
-    style = frame.style.hide(axis="index").format(precision=digits, na_rep="–", escape="html")
+    style = frame.style.hide(axis="index").set_table_attributes('class="dataframe"')
+    style = style.format(precision=digits, na_rep="–", escape="html")
     return style.format("{:,}", subset=whole) if whole else style

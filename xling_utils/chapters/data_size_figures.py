@@ -28,13 +28,16 @@ def with_sources(live: pd.DataFrame, recorded: pd.DataFrame) -> list[tuple[str, 
 
 
 def headline(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, targets: Sequence[str]) -> Any:
-    """Figure: retrieval of every model at both data sizes with intervals over seeds, a language at a time."""
+    """Figure: retrieval of every model at both data sizes, a language at a time: the recorded seeds' means with
+    intervals, and each seed of this machine (too few of them for an interval)."""
     frames = []
     for shown, table in with_sources(live, recorded):
         rows = headline_rows(table, scale)
         rows = rows[rows["target"].isin(targets) & rows["model"].isin(MODELS)]
         if len(rows):
-            frames.append(summary(rows, ["model", "sentences", "target"]).assign(shown=shown))
+            by = ["model", "sentences", "target"]
+            each = summary(rows, by if shown == "recorded" else [*by, "seed"])
+            frames.append(each.assign(shown=shown))
     rows = pd.concat(frames, ignore_index=True).assign(
         size=lambda r: r["sentences"].map(size_name), language=lambda r: r["target"].map(_name)
     )
@@ -135,9 +138,10 @@ def parts_of_speech(live: pd.DataFrame, recorded: pd.DataFrame, published: pd.Da
     for shown, table in with_sources(live, recorded):
         rows = pos_rows(table, scale)
         if len(rows):
-            frames.append(
-                summary(rows, ["part_of_speech"]).rename(columns={"part_of_speech": "group"}).assign(shown=shown)
-            )
+            found = summary(rows, ["part_of_speech"]).rename(columns={"part_of_speech": "group"})
+            if shown != "recorded":
+                found[["low", "high"]] = float("nan")  # too few seeds
+            frames.append(found.assign(shown=shown))
     paper = published[published["language"] == "avg"].rename(columns={"mrr": "value"})
     frames.append(
         paper.assign(shown="paper", low=paper["value"], high=paper["value"], seeds=1).drop(columns="language")
