@@ -96,7 +96,7 @@ def chance_line(chance: pd.DataFrame) -> alt.LayerChart:
     """Dashed lines at ``chance["value"]``, the value of a random order, with its name."""
     data = chance.assign(label=[f"chance {value:.3f}" for value in chance["value"]])
     line = alt.Chart(data).mark_rule(strokeDash=[4, 4], color="#888888").encode(y="value:Q")
-    name = alt.Chart(data).mark_text(align="right", dy=-6, color="#888888", fontSize=11)
+    name = alt.Chart(data).mark_text(align="right", dy=-6, color="currentColor", fontSize=11)
     return line + name.encode(y="value:Q", x=alt.value("width"), text="label:N")
 
 
@@ -185,7 +185,7 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
         y=alt.Y("low:Q", title="mean reciprocal rank"), y2="high:Q", color=colour
     )
     point = base.mark_point(size=70, filled=True).encode(y=alt.Y("value:Q", scale=alt.Scale(zero=False)), color=colour)
-    name = base.mark_text(dx=9, align="left", fontSize=11, color="#888888").encode(y="value:Q", text="language:N")
+    name = base.mark_text(dx=9, align="left", fontSize=11, color="currentColor").encode(y="value:Q", text="language:N")
     return _framed(alt.layer(rule, point, name), description)
 
 

@@ -79,8 +79,10 @@ def stage(root: Path, executed: Path, out: Path) -> Path:
         relative = file.relative_to(out)
         if relative.parts[0] != "_build" and relative not in wanted.keys() | kept:
             file.unlink()
-    for relative, content in wanted.items():
-        _write_if_changed(out / relative, content)
+    changed = [_write_if_changed(out / relative, content) for relative, content in wanted.items()]
+    if any(changed):  # the bibliography links back to every citation, so it is read again with any page
+        for relative in (path for path, content in wanted.items() if b"{bibliography}" in content):
+            (out / relative).touch()
     if not (out / "static" / BUNDLE).is_file():
         _write_if_changed(out / "static" / BUNDLE, _vega_bundle())
     _write_if_changed(out / "identity", identity.encode())
@@ -164,10 +166,13 @@ def _vega_bundle() -> bytes:
     return f"(() => {{\n{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}\n}})();\n".encode()
 
 
-def _write_if_changed(path: Path, content: bytes) -> None:
-    if not path.is_file() or path.read_bytes() != content:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+def _write_if_changed(path: Path, content: bytes) -> bool:
+    """Whether it wrote."""
+    if path.is_file() and path.read_bytes() == content:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return True
 
 
 def _first_problem(log: Path) -> str:

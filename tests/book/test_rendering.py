@@ -55,13 +55,26 @@ def test_a_damaged_notebook_is_named(root: Path) -> None:
 def test_stage_follows_its_sources(root: Path, tmp_path: Path) -> None:
     executed = root / "_build" / "executed"
     out = stage(root, executed, tmp_path / "stage")
-    kept = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
+
+    def times() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
+
+    def lists_sources(path: Path) -> bool:
+        return path.suffix == ".md" and "{bibliography}" in path.read_text(encoding="utf-8")
+
+    before = times()
+    bibliography = {path for path in before if lists_sources(path)}
     (root / "book" / "extra.md").write_text("# Extra\n", encoding="utf-8")
     stage(root, executed, out)
     assert (out / "book" / "extra.md").is_file()
     (root / "book" / "extra.md").unlink()
+    between = times()
+    assert {path for path in before if between[path] != before[path]} == bibliography  # read again with any page
     stage(root, executed, out)
-    assert {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()} == kept
+    assert times().keys() == before.keys()
+    unchanged = times()
+    stage(root, executed, out)
+    assert times() == unchanged
 
 
 def test_staged_notebook_says_nothing_of_the_machine(root: Path, tmp_path: Path) -> None:
