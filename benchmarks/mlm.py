@@ -6,7 +6,8 @@ Both sides train the controlled base model (English and French) on one token str
 the same order, from the same weights, with fused AdamW at the same settings; no dropout, evaluation, log or file.
 This side is ``pretraining.train`` as the book calls it. The Trainer's is ``BertForMaskedLM`` with
 ``DataCollatorForLanguageModeling``, once as it comes (fed dictionaries of lists, clipping gradients, looking for
-infinite losses) and once tuned: spared all of that, which this side does not do either.
+infinite losses) and once tuned: spared all of that, which this side does not do either, and given this side's
+settings of the memory allocator.
 
 Every trainer is a child process that warms up and then waits; this process lets one side at a time train for a
 window of seconds, both sides in turn. A configuration of two processes trains two runs at once, as the book
@@ -23,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 from _machine import machine
 
 from xling_utils import chapters
+from xling_utils.children import KEEP_MEMORY
 from xling_utils.execution import usable_cores
 from xling_utils.scales import FIRST_REPORTED_SEED, scale
 from xling_utils.specs import EncoderSpec, RunSpec
@@ -121,16 +124,16 @@ def base_run(quick: bool) -> RunSpec:
     return replace(spec, training=replace(spec.training, steps=STEPS))
 
 
-def environment(threads: int) -> dict[str, str]:
-    """For a child on the CPU with that many threads."""
+def environment(threads: int, memory: Mapping[str, str]) -> dict[str, str]:
+    """For a child on the CPU with that many threads and those settings of the memory allocator."""
     own = {"ACCELERATE_USE_CPU": "true", "HF_HUB_OFFLINE": "1"}
-    return os.environ | own | dict.fromkeys(THREAD_VARIABLES, str(threads))
+    return {**memory, **os.environ} | own | dict.fromkeys(THREAD_VARIABLES, str(threads))
 
 
 def measured_peak(threads: int) -> float:
     """Floating point operations a second of a large float32 matrix product on that many threads."""
     command = [sys.executable, __file__, "--child", "peak"]
-    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment(threads))
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment(threads, {}))
     return json.loads(run.stdout)
 
 
@@ -138,7 +141,13 @@ def start(side: str, threads: int, quick: bool, stack: ExitStack) -> subprocess.
     """A trainer that answers once it is warm; it ends when its standard input closes, with ``stack``."""
     command = [sys.executable, __file__, "--child", side, *(["--quick"] if quick else [])]
     return stack.enter_context(
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(threads))
+        subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment(threads, {} if side == "defaults" else KEEP_MEMORY),
+        )
     )
 
 

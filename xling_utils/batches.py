@@ -33,11 +33,6 @@ class Batch:
             raise UserError(f"training: a batch of {len(self.ids)} inputs does not divide among {world} processes")
         return Batch(self.ids[rank::world], self.positions[rank::world], self.labels[rank::world])
 
-    def flat_positions(self) -> np.ndarray:
-        """The chosen places as indices into the flattened ids, int64 (rows * masked,)."""
-        rows, length = self.ids.shape
-        return (self.positions + np.arange(rows)[:, None] * length).ravel()
-
 
 class Batches:
     """Batches of a run. Raises :class:`UserError` where a language has fewer tokens than one input takes."""

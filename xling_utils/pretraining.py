@@ -173,8 +173,7 @@ def _train_encoder(
 
 
 def _tensors(batch: Batch, device: torch.device) -> list[torch.Tensor]:
-    arrays = (batch.ids, batch.flat_positions(), batch.labels.ravel())
-    return [torch.from_numpy(array).to(device) for array in arrays]
+    return [torch.from_numpy(array).to(device) for array in (batch.ids, batch.positions, batch.labels)]
 
 
 @torch.no_grad()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, get_args, get_type_hints
 
 from xling_utils.errors import UserError
@@ -18,8 +18,22 @@ LANGUAGES = ("en", "fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "
 
 SCALES = ("smoke", "controlled", "natural", "paper")
 
-RECIPES = {"corpus": 1, "tokenizer": 1, "encoder": 1, "static": 1, "training": 1}
+RECIPES = {"corpus": 1, "tokenizer": 1, "encoder": 2, "static": 1, "training": 1}
 """Versions of the rooms that define what a spec means; raise one when its room changes a result."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is done to the text of ``languages`` before anyone reads it (see ``corpora.transforms``).
+
+    ``kind``: ``"fake"`` (every character shifted to one no language uses), ``"permuted"`` (``amount``, from 0 to
+    1, of the word pairs of a sentence swapped), ``"unigrams"`` (words drawn anew by their frequency),
+    ``"code_switched"`` (in ``amount`` of the sentences, words replaced by their translations).
+    """
+
+    kind: str
+    languages: tuple[str, ...]
+    amount: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -28,33 +42,51 @@ class CorpusSpec:
 
     ``source`` is ``"controlled"`` (the embedded world) or ``"directory"`` (real text under a data directory).
     ``seed`` draws the controlled documents, or the sample of real ones; languages draw independently.
+    ``changes`` are applied in order. ``domains`` names, where it is not empty, the domain of each language's
+    text, in the order of ``languages``.
     """
 
     source: str
     languages: tuple[str, ...]
     sentences: int
     seed: int = 0
+    changes: tuple[Change, ...] = ()
+    domains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class TokenizerSpec:
-    """``kind`` is ``"wordpiece"`` (trained on the corpus, ``size`` pieces) or ``"mbert"`` (the multilingual
-    BERT vocabulary of the data directory; ``size`` is then ignored and must be 0)."""
+    """``kind`` is ``"wordpiece"`` (trained on the corpus, ``size`` pieces), ``"characters"``, ``"words"`` (the
+    ``size`` most frequent) or ``"mbert"`` (the multilingual BERT vocabulary of the data directory; ``size`` is
+    then ignored and must be 0).
+
+    ``separate`` gives each language ids of its own for every token but the special ones; ``markers`` gives each
+    language a sentence separator of its own.
+    """
 
     kind: str = "wordpiece"
     size: int = 1500
+    separate: bool = False
+    markers: bool = False
 
 
 @dataclass(frozen=True)
 class EncoderSpec:
     """A BERT encoder: ``layers`` blocks of ``width``, ``heads`` attention heads, feed-forward of
-    ``intermediate``, ``positions`` learned positions."""
+    ``intermediate``, ``positions`` learned positions.
+
+    ``separate_embeddings`` gives every language word embeddings (and a softmax) of its own, ``separate_blocks``
+    as many bottom blocks. ``next_sentence`` adds BERT's second objective, with its pooler.
+    """
 
     layers: int = 3
     width: int = 64
     heads: int = 4
     intermediate: int = 256
     positions: int = 64
+    separate_embeddings: bool = False
+    separate_blocks: int = 0
+    next_sentence: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,7 +105,8 @@ class TrainingSpec:
     """Masked language modelling: ``steps`` updates on batches of ``batch`` inputs of ``length`` tokens.
 
     One-cycle learning rate: linear rise to ``learning_rate`` over ``warmup`` (a share of the steps), linear
-    fall to zero. ``snapshots`` weights are kept at evenly spaced steps for curves over training.
+    fall to zero. ``snapshots`` weights are kept at evenly spaced steps for curves over training. Inputs begin at
+    sentences; with ``sliced`` the text is cut into consecutive inputs instead, so that every token is kept.
     """
 
     steps: int
@@ -84,19 +117,26 @@ class TrainingSpec:
     weight_decay: float = 0.01
     mask_rate: float = 0.15
     snapshots: int = 0
+    sliced: bool = False
 
 
 @dataclass(frozen=True)
 class RunSpec:
     """One trained model. ``training`` is ``None`` for static vectors (their epochs are in the model) and for
-    the untrained encoder, the negative control."""
+    the untrained encoder, the negative control. ``recipes`` are those of the rooms that the run passes through."""
 
     corpus: CorpusSpec
     tokenizer: TokenizerSpec
     model: EncoderSpec | StaticSpec
     training: TrainingSpec | None
     seed: int
-    recipes: tuple[tuple[str, int], ...] = field(default_factory=lambda: tuple(sorted(RECIPES.items())))
+    recipes: tuple[tuple[str, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.recipes:
+            rooms = ("static",) if isinstance(self.model, StaticSpec) else ("encoder", "training")
+            recipes = tuple((name, RECIPES[name]) for name in sorted(("corpus", "tokenizer", *rooms)))
+            object.__setattr__(self, "recipes", recipes)
 
     @property
     def kind(self) -> str:
@@ -112,9 +152,18 @@ def to_dict(spec: Any) -> dict[str, Any]:
 
 
 def canonical_json(spec: Any) -> str:
-    """One line of JSON with sorted keys: equal specs give equal text."""
-    data = asdict(spec) if is_dataclass(spec) and not isinstance(spec, type) else spec
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """One line of JSON with sorted keys: equal specs give equal text. A field that switches something off, which
+    is its default, is left out, so that a new possibility changes no key of the runs that do without it."""
+    return json.dumps(_plain(spec), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if not is_dataclass(value):
+        return value
+    found = {f.name: (f.default, getattr(value, f.name)) for f in fields(value)}
+    return {name: _plain(now) for name, (default, now) in found.items() if now or now is None or now != default}
 
 
 def run_key(spec: RunSpec, fingerprint: str) -> str:
@@ -128,9 +177,10 @@ def run_from_dict(data: dict[str, Any]) -> RunSpec:
     of the run."""
     if missing := sorted({f.name for f in fields(RunSpec)} - set(data)):
         raise UserError(f"RunSpec: field {missing[0]!r} is missing")
-    model, training = data["model"], data["training"]
+    model, training, corpus = data["model"], data["training"], dict(data["corpus"])
+    corpus["changes"] = tuple(_build(Change, change) for change in corpus.get("changes", ()))
     parts = {
-        "corpus": _build(CorpusSpec, data["corpus"]),
+        "corpus": _build(CorpusSpec, corpus),
         "tokenizer": _build(TokenizerSpec, data["tokenizer"]),
         "model": _build(StaticSpec if "method" in model else EncoderSpec, model),
         "training": None if training is None else _build(TrainingSpec, training),

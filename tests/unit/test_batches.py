@@ -126,11 +126,6 @@ def test_the_number_of_chosen_tokens_is_fixed_and_no_place_is_chosen_twice():
     assert few.positions.shape == (8, 1)
 
 
-def test_flat_positions_index_the_flattened_batch():
-    batch = made()(0)
-    assert np.array_equal(restored(batch).ravel()[batch.flat_positions()], batch.labels.ravel())
-
-
 def test_special_tokens_are_never_chosen_and_ordinary_ones_all_alike():
     batches, chosen, ordinary = made(), np.zeros(12), np.zeros(12)
     for step in range(400):

@@ -59,6 +59,26 @@ def test_logits_and_layers_are_those_of_transformers(model, reference, ids, mask
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_block_asked_for_some_places_answers_as_for_all(model, ids, masked):
+    mask = (torch.arange(16) < torch.tensor([16, 9, 3, 5, 12])[:, None])[:, None, None] if masked else None
+    x = model.embed(ids)
+    chosen = torch.tensor([[0, 2], [2, 1], [1, 2], [2, 2], [0, 1]])
+    some, everything = model.blocks[0](x, mask, chosen), model.blocks[0](x, mask)
+    torch.testing.assert_close(some, everything.gather(1, chosen[..., None].expand(-1, -1, 24)), atol=1e-5, rtol=0)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("masked", [False, True])
+def test_short_and_long_attention_agree(monkeypatch, model, ids, masked):
+    mask = (torch.arange(16) < torch.tensor([16, 9, 1, 5, 12])[:, None]).long() if masked else None
+    short = model.hidden_states(ids, mask)
+    monkeypatch.setattr(encoder, "SHORT", 0)
+    for one, other in zip(short, model.hidden_states(ids, mask), strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
+
+
+@torch.no_grad()
 def test_what_is_masked_changes_nothing(model, ids):
     mask = torch.ones_like(ids)
     mask[:, 10:] = 0
@@ -81,10 +101,9 @@ def test_short_inputs_take_the_first_positions(model, reference, ids):
 
 
 def test_loss_and_gradients_are_those_of_transformers(model, reference, ids):
-    positions = torch.tensor([3, 17, 18, 40, 79])
-    labels = torch.tensor([9, 0, 49, 21, 5])
-    everywhere = torch.full_like(ids, -100)
-    everywhere.view(-1)[positions] = labels
+    positions = torch.tensor([[3, 9], [1, 2], [8, 15], [0, 1], [7, 15]])
+    labels = torch.tensor([[9, 0], [49, 21], [5, 8], [3, 3], [40, 11]])
+    everywhere = torch.full_like(ids, -100).scatter(1, positions, labels)
     theirs = reference(ids, labels=everywhere).loss
     ours = model(ids, positions, labels)
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)

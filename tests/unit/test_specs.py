@@ -12,6 +12,7 @@ import pytest
 from xling_utils.errors import UserError
 from xling_utils.specs import (
     RECIPES,
+    Change,
     CorpusSpec,
     EncoderSpec,
     RunSpec,
@@ -38,7 +39,7 @@ UNTRAINED = replace(RUN, training=None)
 
 def test_the_key_of_a_run_is_pinned():
     """Every stored run and every committed record is found by it: a change here orphans them all."""
-    assert run_key(RUN, "text") == "12fda1ea8b90f96376d1"
+    assert run_key(RUN, "text") == "4ae2d8fb879f2b6053c6"
 
 
 def test_the_key_is_the_same_in_another_process():
@@ -75,8 +76,19 @@ def test_json_goes_round(run):
 
 def test_kinds_and_current_recipes():
     assert [run.kind for run in (RUN, STATIC, UNTRAINED)] == ["bert", "glove", "untrained"]
-    fresh = RunSpec(RUN.corpus, RUN.tokenizer, RUN.model, RUN.training, 7)
-    assert dict(fresh.recipes) == RECIPES
+    bert = RunSpec(RUN.corpus, RUN.tokenizer, RUN.model, RUN.training, 7)
+    glove = RunSpec(RUN.corpus, RUN.tokenizer, STATIC.model, None, 7)
+    assert dict(bert.recipes) == {name: RECIPES[name] for name in ("corpus", "tokenizer", "encoder", "training")}
+    assert dict(glove.recipes) == {name: RECIPES[name] for name in ("corpus", "tokenizer", "static")}
+
+
+def test_what_is_switched_off_leaves_no_trace():
+    """So that a new possibility orphans no stored run."""
+    assert "changes" not in canonical_json(RUN) and "next_sentence" not in canonical_json(RUN)
+    on = replace(RUN, corpus=replace(RUN.corpus, changes=(Change("permuted", ("fr",), 0.5),)))
+    assert run_key(on, "text") != run_key(RUN, "text")
+    assert run_from_dict(to_dict(on)) == on
+    assert json.loads(canonical_json(UNTRAINED))["training"] is None
 
 
 @pytest.mark.parametrize("part", ["corpus", "tokenizer", "model", "training"])
