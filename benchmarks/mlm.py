@@ -239,7 +239,7 @@ def train_with_trainer(spec: RunSpec, folder: Path, windows: Windows, *, tuned: 
         TrainingArguments,
     )
 
-    from xling_utils import corpora, encoder, tokenization
+    from xling_utils import corpora, encoder, tokenization, weights
     from xling_utils.batches import Batches
     from xling_utils.pretraining import ADAM_BETAS
 
@@ -247,10 +247,10 @@ def train_with_trainer(spec: RunSpec, folder: Path, windows: Windows, *, tuned: 
     assert training and isinstance(spec.model, EncoderSpec)
     texts = corpora.load(spec.corpus, None)
     tokenizer = tokenization.build(spec.tokenizer, texts)
-    streams = {language: tokenization.stream(tokenizer, text) for language, text in texts.items()}
+    streams = {language: tokenization.Coder(tokenizer).stream(text) for language, text in texts.items()}
     size = tokenizer.get_vocab_size()
     windows.facts["vocabulary"] = size
-    encoder.save(encoder.Encoder(spec.model, size), folder)
+    weights.save(encoder.Encoder(spec.model, size), folder)
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
     special = dict(zip(names, tokenization.SPECIAL, strict=True))
     collator = DataCollatorForLanguageModeling(
@@ -283,7 +283,7 @@ def train_with_trainer(spec: RunSpec, folder: Path, windows: Windows, *, tuned: 
         use_cpu=True,
         seed=spec.seed,
     )
-    tensors = uncorrupted(Batches(streams, training, size, spec.seed))
+    tensors = uncorrupted(Batches(streams, training, spec.seed))
     inputs = tensors if tuned else [{"input_ids": tensor.tolist()} for tensor in tensors]
     model = BertForMaskedLM.from_pretrained(folder)
     Trainer(model, arguments, collator, inputs, callbacks=[Steps()]).train()

@@ -1,19 +1,21 @@
 """Batches and masks as a pure function of (seed, step): a run can stop and go on, on any number of processes.
 
-Every input is ``[CLS]`` and the next ``length - 1`` tokens of one language from the start of a sentence on,
-sentences closed by ``[SEP]``: packed, so that no position is padding. Languages take turns, row by row.
+Every input is ``[CLS]`` and the next ``length - 1`` tokens of one language, sentences closed by ``[SEP]``: packed, so
+that no position is padding. Inputs begin at sentences or, on request, cut the text into consecutive slices. Languages
+take turns, row by row. For next sentence prediction an input is two halves, the second of which follows in the text
+or comes from elsewhere; it begins as far from the start of a sentence in either case, so that only its content tells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from xling_utils.errors import UserError
 from xling_utils.specs import TrainingSpec
-from xling_utils.tokenization import CLS, FIRST, MASK, TokenStream
+from xling_utils.tokenization import CLS, MASK, TokenStream
 
 MASKED, REPLACED = 0.8, 0.1  # Devlin et al. 2019, sec. 3.1; the rest of the chosen tokens stay as they are
 
@@ -21,35 +23,46 @@ MASKED, REPLACED = 0.8, 0.1  # Devlin et al. 2019, sec. 3.1; the rest of the cho
 @dataclass(frozen=True)
 class Batch:
     """``ids`` int64 (rows, length), corrupted; ``positions`` int64 (rows, masked), the chosen places in a
-    row; ``labels`` int64 (rows, masked), the tokens that stood there."""
+    row; ``labels`` int64 (rows, masked), the tokens that stood there; ``languages`` int64 (rows,), the number of
+    each row's language. For next sentence prediction, ``segments`` int64 (rows, length), 0 or 1, and ``follows``
+    int64 (rows,), 0 where the second half follows the first and 1 where it does not, as BERT counts them."""
 
     ids: np.ndarray
     positions: np.ndarray
     labels: np.ndarray
+    languages: np.ndarray
+    segments: np.ndarray | None = None
+    follows: np.ndarray | None = None
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays there are, by name."""
+        found = ((f.name, getattr(self, f.name)) for f in fields(self))
+        return {name: array for name, array in found if array is not None}
 
     def part(self, rank: int, world: int) -> Batch:
         """The rows of one of ``world`` processes. Raises :class:`UserError` where the shares would differ."""
         if len(self.ids) % world:
             raise UserError(f"training: a batch of {len(self.ids)} inputs does not divide among {world} processes")
-        return Batch(self.ids[rank::world], self.positions[rank::world], self.labels[rank::world])
+        return Batch(**{name: array[rank::world] for name, array in self.arrays().items()})
 
 
 class Batches:
     """Batches of a run. Raises :class:`UserError` where a language has fewer tokens than one input takes."""
 
     def __init__(
-        self, streams: dict[str, TokenStream], training: TrainingSpec, vocabulary_size: int, seed: int
+        self, streams: Mapping[str, TokenStream], training: TrainingSpec, seed: int, *, next_sentence: bool = False
     ) -> None:
-        self.training, self.vocabulary_size, self.seed = training, vocabulary_size, seed
+        self.training, self.seed, self.next_sentence = training, seed, next_sentence
         self.masked = max(1, round(training.mask_rate * training.length))
-        self.sources: Sequence[tuple[np.ndarray, np.ndarray]] = []
+        self.streams = list(streams.values())
+        self.starts: list[np.ndarray] = []
+        taken = training.length - 1
         for language, stream in streams.items():
-            starts = stream.starts[stream.starts <= len(stream.ids) - (training.length - 1)]
+            starts = np.arange(0, len(stream.ids), taken) if training.sliced else stream.starts
+            starts = starts[starts <= len(stream.ids) - taken]
             if not len(starts):
-                raise UserError(
-                    f"corpus: {language} has {len(stream.ids)} tokens, one input takes {training.length - 1}"
-                )
-            self.sources = [*self.sources, (stream.ids, starts)]
+                raise UserError(f"corpus: {language} has {len(stream.ids)} tokens, one input takes {taken}")
+            self.starts.append(starts)
 
     def __call__(self, step: int) -> Batch:
         """The batch of ``step``, counted from 0."""
@@ -58,19 +71,43 @@ class Batches:
         draws = rng.random(rows)
         ids = np.empty((rows, length), dtype=np.int64)
         ids[:, 0] = CLS
-        for row in range(rows):
-            tokens, starts = self.sources[(step * rows + row) % len(self.sources)]
-            start = starts[int(draws[row] * len(starts))]
-            ids[row, 1:] = tokens[start : start + length - 1]
-        return self._corrupted(ids, rng)
+        languages = (step * rows + np.arange(rows)) % len(self.streams)
+        for row, language in enumerate(languages):
+            start = self._start(language, draws[row])
+            ids[row, 1:] = self.streams[language].ids[start : start + length - 1]
+        pairs = self._paired(ids, languages, rng) if self.next_sentence else {}
+        return Batch(*self._corrupted(ids, languages, rng), languages, **pairs)
 
-    def _corrupted(self, ids: np.ndarray, rng: np.random.Generator) -> Batch:
+    def _start(self, language: int, draw: float) -> int:
+        starts = self.starts[language]
+        return starts[int(draw * len(starts))]
+
+    def _paired(self, ids: np.ndarray, languages: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Cuts each row in two, a separator between, and replaces the second half of about every other row."""
+        rows, length = ids.shape
+        middle = length // 2
+        follows = rng.integers(0, 2, rows)
+        draws = rng.random(rows)
+        for row, language in enumerate(languages):
+            stream = self.streams[language]
+            second = ids[row, middle:-1].copy()
+            if follows[row]:
+                start = self._start(language, draws[row]) + middle - 1
+                second[:] = stream.ids[start : start + len(second)]
+            ids[row, middle], ids[row, middle + 1 :] = stream.separator, second
+        segments = np.broadcast_to((np.arange(length) > middle).astype(np.int64), ids.shape)
+        return {"segments": segments.copy(), "follows": follows}
+
+    def _corrupted(
+        self, ids: np.ndarray, languages: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        low, high = np.array([stream.ordinary for stream in self.streams])[languages].T[..., None]
         order = rng.random(ids.shape)
-        order[ids < FIRST] += 1.0  # special tokens are chosen only where a row has too few others
+        order[(ids < low) | (ids >= high)] += 1.0  # special tokens only where a row has too few others
         positions = np.sort(np.argpartition(order, self.masked - 1, axis=1)[:, : self.masked], axis=1)
         labels = np.take_along_axis(ids, positions, axis=1)
         fate = rng.random(labels.shape)
-        others = rng.integers(FIRST, self.vocabulary_size, labels.shape)
+        others = low + rng.integers(0, high[0, 0] - low[0, 0], labels.shape)  # languages own equally many ids
         shown = np.where(fate < MASKED, MASK, np.where(fate < MASKED + REPLACED, others, labels))
         np.put_along_axis(ids, positions, shown, axis=1)
-        return Batch(ids, positions, labels)
+        return ids, positions, labels

@@ -9,11 +9,9 @@ Layer index everywhere: 0 is the embedding output, ``l`` the output of block ``l
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from collections.abc import Sequence
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -30,7 +28,6 @@ SINUSOID_SCALE, SINUSOID_BASE = 0.05, 1000.0
 not be discovered once for every position."""
 SHORT = 64
 """Up to this length two matrix products attend faster on a CPU than the fused kernel, which saves memory."""
-CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"
 
 
 class Block(nn.Module):
@@ -102,19 +99,25 @@ class Encoder(nn.Module):
         self.transform = nn.Linear(spec.width, spec.width)
         self.transform_norm = nn.LayerNorm(spec.width, eps=NORM_EPSILON)
         self.decoder_bias = nn.Parameter(torch.zeros(vocabulary_size))
+        if spec.next_sentence:
+            self.pooler = nn.Linear(spec.width, spec.width)
+            self.order = nn.Linear(spec.width, 2)
         _initialise(self, spec)
 
-    def embed(self, ids: Tensor) -> Tensor:
-        """Layer 0: ``ids`` (batch, length) int64 -> (batch, length, width), segment 0 throughout."""
+    def embed(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
+        """Layer 0: ``ids`` (batch, length) int64 -> (batch, length, width); ``segments`` alike, 0 throughout if not
+        given."""
         if ids.shape[1] > self.spec.positions:
             raise UserError(f"encoder: input of {ids.shape[1]} tokens, {self.spec.positions} positions")
-        places = self.positions.weight[: ids.shape[1]] + self.segments.weight[0]
-        return self.norm(self.words(ids) + places)
+        segment = self.segments.weight[0] if segments is None else self.segments(segments)
+        return self.norm(self.words(ids) + (self.positions.weight[: ids.shape[1]] + segment))
 
-    def hidden_states(self, ids: Tensor, attention_mask: Tensor | None = None) -> list[Tensor]:
+    def hidden_states(
+        self, ids: Tensor, attention_mask: Tensor | None = None, segments: Tensor | None = None
+    ) -> list[Tensor]:
         """All layers, each (batch, length, width), 0 first; ``attention_mask`` (batch, length), 1 = token."""
         mask = None if attention_mask is None else attention_mask.bool()[:, None, None, :]
-        states = [self.embed(ids)]
+        states = [self.embed(ids, segments)]
         for block in self.blocks:
             states.append(block(states[-1], mask))
         return states
@@ -124,17 +127,78 @@ class Encoder(nn.Module):
         transformed = self.transform_norm(F.gelu(self.transform(hidden)))
         return F.linear(transformed, self.words.weight, self.decoder_bias)
 
-    def forward(self, ids: Tensor, positions: Tensor, labels: Tensor) -> Tensor:
-        """Mean masked language modelling loss in nats.
+    def forward(
+        self,
+        ids: Tensor,
+        positions: Tensor,
+        labels: Tensor,
+        segments: Tensor | None = None,
+        follows: Tensor | None = None,
+    ) -> Tensor:
+        """Mean masked language modelling loss in nats, and that of next sentence prediction added where
+        ``follows`` is given.
 
         ``ids`` (batch, length) int64; ``positions`` (batch, masked) int64, the masked places of each row;
-        ``labels`` (batch, masked) int64, the original tokens there.
+        ``labels`` (batch, masked) int64, the original tokens there; ``segments`` (batch, length) and ``follows``
+        (batch,) int64 as in :class:`xling_utils.batches.Batch`.
         """
-        x = self.embed(ids)
+        x = self.embed(ids, segments)
         for block in self.blocks[:-1]:
             x = block(x)
-        x = self.blocks[-1](x, chosen=positions)
-        return F.cross_entropy(self.logits(x).flatten(0, 1), labels.ravel())
+        if follows is None:
+            x = self.blocks[-1](x, chosen=positions)
+            return F.cross_entropy(self.logits(x).flatten(0, 1), labels.ravel())
+        x = self.blocks[-1](x, chosen=F.pad(positions, (1, 0)))  # [CLS], place 0, and the masked ones
+        masked = F.cross_entropy(self.logits(x[:, 1:]).flatten(0, 1), labels.ravel())
+        return masked + F.cross_entropy(self.order(self.pooler(x[:, 0]).tanh()), follows)
+
+
+class Encoders(nn.Module):
+    """The encoders of a run's ``languages``: one and the same for all, unless the specification separates word
+    embeddings or bottom blocks (C, sec. 4.3); then each language has an :class:`Encoder` with parts of its own,
+    which shares all other parts with the rest."""
+
+    def __init__(self, spec: EncoderSpec, vocabulary_size: int, languages: Sequence[str]) -> None:
+        super().__init__()
+        if spec.separate_blocks > spec.layers:
+            raise UserError(f"encoder: {spec.separate_blocks} separate blocks, but only {spec.layers} layers")
+        separate = spec.separate_embeddings or spec.separate_blocks
+        first = Encoder(spec, vocabulary_size)
+        others = languages[1:] if separate else ()
+        self.members = nn.ModuleList([first, *(_sharing(first, vocabulary_size) for _ in others)])
+        self.languages = tuple(languages)
+
+    def of(self, language: str) -> Encoder:
+        """The encoder that reads ``language``."""
+        encoder = self.members[self.languages.index(language) % len(self.members)]
+        assert isinstance(encoder, Encoder)
+        return encoder
+
+    def forward(self, languages: Tensor, **batch: Tensor) -> Tensor:
+        """The loss of :meth:`Encoder.forward`; ``languages`` (rows,) int64 says who reads which row."""
+        if len(self.members) == 1:
+            return self.members[0](**batch)
+        losses = []
+        for number, encoder in enumerate(self.members):
+            rows = languages == number
+            if rows.any():
+                losses.append(encoder(**{name: values[rows] for name, values in batch.items()}) * rows.sum())
+        return torch.stack(losses).sum() / len(languages)
+
+
+def _sharing(first: Encoder, vocabulary_size: int) -> Encoder:
+    """A new encoder that shares with ``first`` whatever the specification does not separate."""
+    spec = first.spec
+    encoder = Encoder(spec, vocabulary_size)
+    own = {f"blocks.{number}." for number in range(spec.separate_blocks)}
+    if spec.separate_embeddings:
+        own |= {"words.", "decoder_bias"}
+    for name, module in list(encoder.named_modules()):
+        for key in list(module._parameters):
+            path = f"{name}.{key}" if name else key
+            if not path.startswith(tuple(own)):
+                module._parameters[key] = first.get_parameter(path)
+    return encoder
 
 
 def _initialise(encoder: Encoder, spec: EncoderSpec) -> None:
@@ -152,108 +216,13 @@ def _initialise(encoder: Encoder, spec: EncoderSpec) -> None:
         encoder.positions.weight.copy_(SINUSOID_SCALE * sinusoids)
 
 
-def parameter_count(spec: EncoderSpec, vocabulary_size: int) -> int:
-    """Trainable parameters of :class:`Encoder`, the tied decoder counted once, without building it."""
+def parameter_count(spec: EncoderSpec, vocabulary_size: int, languages: int = 1) -> int:
+    """Trainable parameters of :class:`Encoders`, the tied decoder counted once, without building them."""
     d, f = spec.width, spec.intermediate
-    embeddings = (vocabulary_size + spec.positions + 2) * d + 2 * d
+    own = vocabulary_size * d + vocabulary_size
     block = 3 * d * d + 3 * d + d * d + d + 2 * d + 2 * d * f + f + d + 2 * d
-    return embeddings + spec.layers * block + d * d + d + 2 * d + vocabulary_size
-
-
-_PLAIN_NAMES = {
-    "words.weight": "bert.embeddings.word_embeddings.weight",
-    "positions.weight": "bert.embeddings.position_embeddings.weight",
-    "segments.weight": "bert.embeddings.token_type_embeddings.weight",
-    "norm": "bert.embeddings.LayerNorm",
-    "transform": "cls.predictions.transform.dense",
-    "transform_norm": "cls.predictions.transform.LayerNorm",
-    "decoder_bias": "cls.predictions.bias",
-}
-_BLOCK_NAMES = {
-    "out": "attention.output.dense",
-    "norm1": "attention.output.LayerNorm",
-    "up": "intermediate.dense",
-    "down": "output.dense",
-    "norm2": "output.LayerNorm",
-}
-
-
-def _transformers_name(name: str) -> str:
-    if name in _PLAIN_NAMES:
-        return _PLAIN_NAMES[name]
-    if name.startswith("blocks."):
-        _, number, part, tail = name.split(".")
-        return f"bert.encoder.layer.{number}.{_BLOCK_NAMES[part]}.{tail}"
-    part, tail = name.rsplit(".", 1)
-    return f"{_PLAIN_NAMES[part]}.{tail}"
-
-
-def to_transformers(encoder: Encoder) -> dict[str, Tensor]:
-    """The weights under ``BertForMaskedLM``'s names (the decoder is tied and not repeated)."""
-    state = {}
-    for name, value in encoder.state_dict().items():
-        value = value.detach().cpu().contiguous()
-        if ".qkv." in name:
-            _, number, _, tail = name.split(".")
-            for part, piece in zip(("query", "key", "value"), value.chunk(3), strict=True):
-                state[f"bert.encoder.layer.{number}.attention.self.{part}.{tail}"] = piece.contiguous()
-        else:
-            state[_transformers_name(name)] = value
-    return state
-
-
-def from_transformers(encoder: Encoder, state: dict[str, Tensor]) -> None:
-    """Loads weights under ``BertForMaskedLM``'s names; raises :class:`UserError` if one is missing."""
-    own = {}
-    try:
-        for name in encoder.state_dict():
-            if ".qkv." in name:
-                _, number, _, tail = name.split(".")
-                prefix = f"bert.encoder.layer.{number}.attention.self"
-                own[name] = torch.cat([state[f"{prefix}.{part}.{tail}"] for part in ("query", "key", "value")])
-            else:
-                own[name] = state[_transformers_name(name)]
-    except KeyError as error:
-        raise UserError(f"weights: {error.args[0]} is missing") from None
-    encoder.load_state_dict(own)
-
-
-def save(encoder: Encoder, folder: Path) -> None:
-    """Writes ``config.json`` and ``model.safetensors``, as ``BertForMaskedLM.from_pretrained`` reads them."""
-    spec = encoder.spec
-    config = {
-        "architectures": ["BertForMaskedLM"],
-        "model_type": "bert",
-        "vocab_size": encoder.words.num_embeddings,
-        "hidden_size": spec.width,
-        "num_hidden_layers": spec.layers,
-        "num_attention_heads": spec.heads,
-        "intermediate_size": spec.intermediate,
-        "hidden_act": "gelu",
-        "hidden_dropout_prob": 0.0,
-        "attention_probs_dropout_prob": 0.0,
-        "max_position_embeddings": spec.positions,
-        "type_vocab_size": 2,
-        "initializer_range": EMBEDDING_STD,
-        "layer_norm_eps": NORM_EPSILON,
-        "pad_token_id": 0,
-        "tie_word_embeddings": True,
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / CONFIG_FILE).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
-    save_file(to_transformers(encoder), folder / WEIGHTS_FILE, metadata={"format": "pt"})
-
-
-def load(folder: Path, weights: str = WEIGHTS_FILE) -> Encoder:
-    """Reads what :func:`save` wrote; ``weights`` may name a snapshot. In evaluation mode, on the CPU."""
-    config = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
-    spec = EncoderSpec(
-        layers=config["num_hidden_layers"],
-        width=config["hidden_size"],
-        heads=config["num_attention_heads"],
-        intermediate=config["intermediate_size"],
-        positions=config["max_position_embeddings"],
-    )
-    encoder = Encoder(spec, config["vocab_size"])
-    from_transformers(encoder, load_file(folder / weights))
-    return encoder.eval()
+    shared = (spec.positions + 2) * d + 2 * d + spec.layers * block + d * d + d + 2 * d
+    if spec.next_sentence:
+        shared += d * d + d + 2 * d + 2
+    extra = (own if spec.separate_embeddings else 0) + spec.separate_blocks * block
+    return own + shared + (languages - 1) * extra

@@ -15,9 +15,11 @@ import torch
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import save_file
 
-from xling_utils import checkpoints, corpora, encoder, static_vectors, tokenization
+from xling_utils import checkpoints, corpora, static_vectors, tokenization, weights
 from xling_utils.batches import Batch, Batches
-from xling_utils.specs import RunSpec, StaticSpec, TrainingSpec
+from xling_utils.encoder import Encoders
+from xling_utils.errors import UserError
+from xling_utils.specs import EncoderSpec, RunSpec, StaticSpec, TrainingSpec
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -66,8 +68,9 @@ def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Re
     lowercase = spec.tokenizer.kind != "mbert"
     texts = corpora.load(spec.corpus, data, lowercase=lowercase)
     tokenizer = tokenization.build(spec.tokenizer, texts, data)
-    streams = {lang: tokenization.stream(tokenizer, text) for lang, text in texts.items()}
-    size = tokenizer.get_vocab_size()
+    coders = tokenization.coders(tokenizer, spec.tokenizer, spec.corpus.languages)
+    streams = {lang: coders[lang].stream(text) for lang, text in texts.items()}
+    size = tokenization.vocabulary_size(tokenizer, spec.tokenizer, spec.corpus.languages)
     counts = {lang: len(stream.ids) for lang, stream in streams.items()}
     extras: dict[str, Any] = {"vocabulary": size, "corpus_tokens": counts}
     if isinstance(spec.model, StaticSpec):
@@ -80,18 +83,18 @@ def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Re
         extras |= {"tokens": int(sum(counts.values())) * spec.model.epochs, "parameters": int(vectors.size)}
     else:
         torch.manual_seed(spec.seed)
-        model = encoder.Encoder(spec.model, size)
+        model = Encoders(spec.model, size, spec.corpus.languages)
         extras["parameters"] = sum(p.numel() for p in model.parameters())
         extras["tokens"] = 0
         main = True
         if spec.training:
             texts = corpora.load(spec.corpus, data, lowercase=lowercase, held_out=True)
-            held_out = {lang: tokenization.stream(tokenizer, text) for lang, text in texts.items()}
+            held_out = {lang: coders[lang].stream(text) for lang, text in texts.items()}
             extras |= _train_encoder(model, spec, spec.training, streams, held_out, workdir, report)
             main = extras.pop("main")
         if not main:
             return extras
-        encoder.save(model, out)
+        weights.save_all(model, out)
         if spec.training:
             shutil.copy(workdir / TRACE_FILE, out / TRACE_FILE)
             if spec.training.snapshots:
@@ -101,7 +104,7 @@ def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Re
 
 
 def _train_encoder(
-    model: encoder.Encoder,
+    model: Encoders,
     spec: RunSpec,
     training: TrainingSpec,
     streams: dict[str, tokenization.TokenStream],
@@ -114,9 +117,11 @@ def _train_encoder(
 
     on_gpu = torch.cuda.is_available() and not parse_flag_from_env("ACCELERATE_USE_CPU")
     accelerator = Accelerator(mixed_precision="bf16" if on_gpu else "no")
-    size = model.words.num_embeddings
-    batches = Batches(streams, training, size, spec.seed)
-    tests = [Batches(held_out, training, size, 0)(i) for i in range(HELD_OUT_BATCHES)]
+    if training.snapshots and len(model.members) > 1:
+        raise UserError("training: snapshots are kept of encoders that all languages share")
+    assert isinstance(spec.model, EncoderSpec)
+    batches = Batches(streams, training, spec.seed, next_sentence=spec.model.next_sentence)
+    tests = [Batches(held_out, training, 0)(i) for i in range(HELD_OUT_BATCHES)]
     optimizer = torch.optim.AdamW(
         model.parameters(), training.learning_rate, ADAM_BETAS, weight_decay=training.weight_decay, fused=True
     )
@@ -141,7 +146,7 @@ def _train_encoder(
             group["lr"] = learning_rate(training, step)
         batch = batches(step).part(accelerator.process_index, accelerator.num_processes)
         with accelerator.autocast():
-            loss = wrapped(*_tensors(batch, accelerator.device))
+            loss = wrapped(**_tensors(batch, accelerator.device))
         accelerator.backward(loss)
         optimizer.step()
         optimizer.zero_grad()
@@ -172,33 +177,35 @@ def _train_encoder(
     }
 
 
-def _tensors(batch: Batch, device: torch.device) -> list[torch.Tensor]:
-    return [torch.from_numpy(array).to(device) for array in (batch.ids, batch.positions, batch.labels)]
+def _tensors(batch: Batch, device: torch.device) -> dict[str, torch.Tensor]:
+    return {name: torch.from_numpy(array).to(device) for name, array in batch.arrays().items()}
 
 
 @torch.no_grad()
-def _held_out_loss(model: encoder.Encoder, tests: list[Batch], accelerator: Accelerator) -> float:
+def _held_out_loss(model: Encoders, tests: list[Batch], accelerator: Accelerator) -> float:
     """Mean loss over fixed batches of held-out text, in nats; the same on every process."""
     with accelerator.autocast():
-        losses = [float(model(*_tensors(batch, accelerator.device))) for batch in tests]
+        losses = [float(model(**_tensors(batch, accelerator.device))) for batch in tests]
     return sum(losses) / len(losses)
 
 
-def _snapshot(model: encoder.Encoder, workdir: Path, step: int) -> None:
+def _snapshot(model: Encoders, workdir: Path, step: int) -> None:
     folder = workdir / SNAPSHOTS
     folder.mkdir(parents=True, exist_ok=True)
-    save_file(encoder.to_transformers(model), folder / f"{step:08d}.safetensors", metadata={"format": "pt"})
+    shared = weights.to_transformers(model.of(model.languages[0]))
+    save_file(shared, folder / f"{step:08d}.safetensors", metadata={"format": "pt"})
 
 
 def _checkpoint(
-    model: encoder.Encoder,
+    model: Encoders,
     optimizer: torch.optim.Optimizer,
     trace: Trace,
     workdir: Path,
     step: int,
     seconds: float,
 ) -> None:
-    tensors = {f"model.{name}": value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+    # Shared weights stand under several names, and safetensors wants memory of its own for each.
+    tensors = {f"model.{name}": value.detach().cpu().clone() for name, value in model.state_dict().items()}
     tensors |= checkpoints.optimizer_tensors(optimizer)
     meta = {"rows": trace.rows, "total": trace.total, "count": trace.count, "seconds": seconds}
     checkpoints.save(workdir, step, tensors, meta)

@@ -7,6 +7,7 @@ tokenizer knows nothing of languages.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,29 +34,41 @@ CONTINUES = "##"
 
 @dataclass(frozen=True)
 class TokenStream:
-    """A language's text as ids, every sentence closed by ``[SEP]``.
+    """A language's text as ids, every sentence closed by its separator.
 
     ``ids`` int32 (tokens,); ``starts`` int64 (sentences,), where each sentence begins; ``documents`` int64
     (sentences,), the number of its document; ``inside`` bool (tokens,), True where a piece continues a word.
+    ``ordinary`` bounds the language's ids but the special ones (the second excluded).
     """
 
     ids: np.ndarray
     starts: np.ndarray
     documents: np.ndarray
     inside: np.ndarray
+    ordinary: tuple[int, int]
+    separator: int = SEP
+
+
+KINDS = ("wordpiece", "characters", "words", "mbert")
 
 
 def build(spec: TokenizerSpec, corpora: dict[str, Dataset], data: Path | None = None) -> Tokenizer:
-    """The tokenizer of a run: WordPiece trained on all its languages together, or multilingual BERT's.
+    """The tokenizer of a run: one vocabulary for all its languages together, or multilingual BERT's.
 
-    Multilingual BERT's vocabulary keeps its pieces; its five special tokens move to ids 0 to 4 as everywhere
-    here. The same text gives the same tokenizer in every process. Raises :class:`UserError` on an unknown
-    kind or a size too small for the characters.
+    All kinds are WordPiece tokenizers and differ in their vocabulary: trained pieces, single characters, or whole
+    words (then a word outside the vocabulary is ``[UNK]``). Multilingual BERT's vocabulary keeps its pieces; its
+    five special tokens move to ids 0 to 4 as everywhere here. The same text gives the same tokenizer in every
+    process. Raises :class:`UserError` on an unknown kind or a size too small for the characters.
     """
+    if spec.kind not in KINDS:
+        raise UserError(f"tokenizer: unknown kind {spec.kind!r}; known: {', '.join(KINDS)}")
     if spec.kind == "wordpiece":
         return _tokenizer(_trained_pieces(spec.size, corpora))
-    if spec.kind != "mbert":
-        raise UserError(f"tokenizer: unknown kind {spec.kind!r}; known: wordpiece, mbert")
+    if spec.kind == "characters":
+        return _tokenizer([*SPECIAL, *_characters(_word_counts(corpora))])
+    if spec.kind == "words":
+        frequent = sorted(_word_counts(corpora).items(), key=lambda item: (-item[1], item[0]))
+        return _tokenizer([*SPECIAL, *(word for word, _ in frequent[: spec.size - FIRST])])
     from xling_utils.corpora.directory import mbert_vocabulary
 
     if data is None or spec.size:
@@ -64,16 +77,27 @@ def build(spec: TokenizerSpec, corpora: dict[str, Dataset], data: Path | None = 
     return _tokenizer(list(dict.fromkeys([*SPECIAL, *filter(None, lines)])))
 
 
+def _lines(corpora: dict[str, Dataset]) -> Iterator[str]:
+    return (line for text in corpora.values() for batch in text.iter(2000) for line in batch["text"])
+
+
+def _word_counts(corpora: dict[str, Dataset]) -> Counter[str]:
+    return Counter(word for line in _lines(corpora) for word in line.replace("[", " [ ").split())
+
+
+def _characters(words: Iterable[str]) -> list[str]:
+    """Every character that begins a word, then every one that continues one, marked."""
+    words = list(words)
+    inside = {character for word in words for character in word[1:]}
+    return [*sorted({word[0] for word in words}), *sorted(CONTINUES + character for character in inside)]
+
+
 def _trained_pieces(size: int, corpora: dict[str, Dataset]) -> list[str]:
     """WordPiece pieces of the text, in the order of their ids."""
     from tokenizers import Tokenizer, models, trainers
 
-    def lines() -> Iterator[str]:
-        return (line for text in corpora.values() for batch in text.iter(2000) for line in batch["text"])
-
-    words = {word for line in lines() for word in line.replace("[", " [ ").split()}
     # The trainer would number these in an order that differs in every process, and numbers break its ties.
-    continuing = sorted({CONTINUES + character for word in words for character in word[1:]})
+    continuing = [piece for piece in _characters(_word_counts(corpora)) if piece.startswith(CONTINUES)]
     trainer = trainers.WordPieceTrainer(
         vocab_size=size,
         min_frequency=MINIMUM_PIECE_FREQUENCY,
@@ -82,7 +106,7 @@ def _trained_pieces(size: int, corpora: dict[str, Dataset]) -> list[str]:
     )
     tokenizer = Tokenizer(models.WordPiece(unk_token=SPECIAL[UNK]))
     tokenizer.pre_tokenizer = _splitting()
-    tokenizer.train_from_iterator(lines(), trainer)
+    tokenizer.train_from_iterator(_lines(corpora), trainer)
     vocabulary = tokenizer.get_vocab()
     if len(vocabulary) > size:
         raise UserError(
@@ -116,28 +140,56 @@ def load(path: Path) -> Tokenizer:
     return tokenizer
 
 
-def encode_words(tokenizer: Tokenizer, words: Sequence[str]) -> list[tuple[int, ...]]:
-    """The pieces of each word, as ids."""
-    return [tuple(e.ids) for e in tokenizer.encode_batch_fast(list(words), add_special_tokens=False)]
+def vocabulary_size(tokenizer: Tokenizer, spec: TokenizerSpec, languages: Sequence[str]) -> int:
+    """Ids that a run's languages use between them."""
+    pieces = tokenizer.get_vocab_size()
+    size = FIRST + (pieces - FIRST) * len(languages) if spec.separate else pieces
+    return size + len(languages) if spec.markers else size
 
 
-def stream(tokenizer: Tokenizer, dataset: Dataset) -> TokenStream:
-    """Encodes a corpus (columns ``text``, ``document``); a sentence without tokens is left out."""
-    encoded: Iterable[list[int]] = (
-        encoding.ids
-        for batch in dataset.iter(batch_size=2000)
-        for encoding in tokenizer.encode_batch_fast(batch["text"], add_special_tokens=False)
-    )
-    pieces, lengths, documents = [], [], []
-    for sentence, document in zip(encoded, dataset["document"], strict=True):
-        if sentence:
-            pieces.append(np.array([*sentence, SEP], dtype=np.int32))
-            lengths.append(len(sentence) + 1)
-            documents.append(document)
-    if not pieces:
-        raise UserError("tokenizer: the corpus holds no tokens")
-    ids = np.concatenate(pieces)
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
-    vocabulary = tokenizer.get_vocab()
-    continuing = [piece.startswith(CONTINUES) for piece in sorted(vocabulary, key=vocabulary.__getitem__)]
-    return TokenStream(ids, starts, np.array(documents, dtype=np.int64), np.array(continuing)[ids])
+@dataclass(frozen=True)
+class Coder:
+    """How the text of one language becomes ids: ``shift`` is added to those of ordinary tokens, ``separator``
+    closes a sentence."""
+
+    tokenizer: Tokenizer
+    shift: int = 0
+    separator: int = SEP
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text, without special tokens."""
+        encoded = self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        if not self.shift:
+            return [encoding.ids for encoding in encoded]
+        return [[i + self.shift if i >= FIRST else i for i in encoding.ids] for encoding in encoded]
+
+    def stream(self, dataset: Dataset) -> TokenStream:
+        """Encodes a corpus (columns ``text``, ``document``); a sentence without tokens is left out. Raises
+        :class:`UserError` if no token is left."""
+        pieces, lengths, documents = [], [], []
+        encoded = (ids for batch in dataset.iter(batch_size=2000) for ids in self.encode(batch["text"]))
+        for sentence, document in zip(encoded, dataset["document"], strict=True):
+            if sentence:
+                pieces.append(np.array([*sentence, self.separator], dtype=np.int32))
+                lengths.append(len(sentence) + 1)
+                documents.append(document)
+        if not pieces:
+            raise UserError("tokenizer: the corpus holds no tokens")
+        ids = np.concatenate(pieces)
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
+        vocabulary = self.tokenizer.get_vocab()
+        continuing = {i + self.shift for piece, i in vocabulary.items() if piece.startswith(CONTINUES)}
+        inside = np.isin(ids, np.fromiter(continuing, dtype=np.int32, count=len(continuing)))
+        ordinary = (FIRST + self.shift, len(vocabulary) + self.shift)
+        return TokenStream(ids, starts, np.array(documents, dtype=np.int64), inside, ordinary, self.separator)
+
+
+def coders(tokenizer: Tokenizer, spec: TokenizerSpec, languages: Sequence[str]) -> dict[str, Coder]:
+    """A coder for each of a run's languages, in its order: the vocabulary shared, or blocks of ids side by side;
+    separators of their own come last of all ids."""
+    block = tokenizer.get_vocab_size() - FIRST if spec.separate else 0
+    markers = vocabulary_size(tokenizer, spec, languages) - len(languages)
+    return {
+        language: Coder(tokenizer, number * block, markers + number if spec.markers else SEP)
+        for number, language in enumerate(languages)
+    }

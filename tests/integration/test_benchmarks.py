@@ -75,9 +75,9 @@ def test_the_trainer_reads_the_inputs_of_this_side(monkeypatch: pytest.MonkeyPat
     sentences = [[*range(FIRST + i, FIRST + i + 5), SEP] for i in range(20)]
     ids = np.array(sentences, dtype=np.int32).ravel()
     starts = np.arange(0, len(ids), 6)
-    stream = TokenStream(ids, starts, np.zeros(20, np.int64), np.zeros(len(ids), bool))
+    stream = TokenStream(ids, starts, np.zeros(20, np.int64), np.zeros(len(ids), bool), (5, 60))
     training = TrainingSpec(steps=2, batch=4, length=12, mask_rate=0.5)
-    inputs = mlm.uncorrupted(Batches({"en": stream}, training, 60, 11))
+    inputs = mlm.uncorrupted(Batches({"en": stream}, training, 11))
     assert len(inputs) == 8
     text = ids.tolist()
     for tensor in inputs:

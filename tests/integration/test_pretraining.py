@@ -22,12 +22,12 @@ import torch
 from datasets import Dataset
 from safetensors.numpy import load_file
 
-from xling_utils import checkpoints, corpora, encoder, pretraining, tokenization
+from xling_utils import checkpoints, corpora, encoder, pretraining, tokenization, weights
 from xling_utils.batches import Batches
 from xling_utils.errors import UserError
 from xling_utils.pretraining import learning_rate, train
 from xling_utils.scales import scale
-from xling_utils.specs import CorpusSpec, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec
+from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec
 
 SIZE = 120
 RUN = replace(
@@ -126,19 +126,19 @@ def test_the_trace_tells_the_losses(whole):
     assert [row["tokens"] for row in rows] == [n * 16 * 24 for n in range(1, 21)]
     tokenizer = tokenization.load(out / "tokenizer.json")
 
-    def mean_loss(model: encoder.Encoder, held_out: bool, seed: int, count: int) -> float:
+    def mean_loss(model: encoder.Encoders, held_out: bool, seed: int, count: int) -> float:
         texts = made_text(RUN.corpus, None, held_out=held_out)
-        streams = {language: tokenization.stream(tokenizer, text) for language, text in texts.items()}
-        batches = Batches(streams, RUN.training, SIZE, seed)
+        streams = {language: tokenization.Coder(tokenizer).stream(text) for language, text in texts.items()}
+        batches = Batches(streams, RUN.training, seed)
         with torch.no_grad():
-            found = [float(model(*pretraining._tensors(batches(i), torch.device("cpu")))) for i in range(count)]
+            found = [float(model(**pretraining._tensors(batches(i), torch.device("cpu")))) for i in range(count)]
         return sum(found) / count
 
     torch.manual_seed(RUN.seed)
-    first = encoder.Encoder(RUN.model, SIZE)
+    first = encoder.Encoders(RUN.model, SIZE, RUN.corpus.languages)
     assert rows[0]["loss"] == pytest.approx(mean_loss(first, False, RUN.seed, 1), abs=1e-5)
     assert rows[0]["loss"] == pytest.approx(math.log(SIZE), abs=0.7)
-    last = mean_loss(encoder.load(out), True, 0, pretraining.HELD_OUT_BATCHES)
+    last = mean_loss(weights.load_all(out, RUN.model, RUN.corpus.languages), True, 0, pretraining.HELD_OUT_BATCHES)
     assert rows[-1]["held_out_loss"] == pytest.approx(last, abs=1e-5)
     assert rows[-1]["held_out_loss"] < rows[0]["held_out_loss"] - 0.5
 
@@ -169,7 +169,7 @@ def test_transformers_reads_the_run(whole):
     line = made_text(RUN.corpus, None)["ru"]["text"][0]
     ids = tokenizer(line, add_special_tokens=False)["input_ids"]
     assert ids == tokenization.load(out / "tokenizer.json").encode(line, add_special_tokens=False).ids
-    ours = encoder.load(out)
+    ours = weights.load(out)
     with torch.no_grad():
         batch = torch.tensor([[tokenization.CLS, *ids, tokenization.SEP]])
         logits = ours.logits(ours.hidden_states(batch)[-1])
@@ -347,8 +347,8 @@ def test_snapshots_are_models_of_their_steps(tmp_path, whole, monkeypatch):
     out = trained(tmp_path, spec)[0]
     names = sorted(p.name for p in (out / pretraining.SNAPSHOTS).iterdir())
     assert names == [f"{step:08d}.safetensors" for step in (7, 13, 20)]
-    first, last = (encoder.load(out, f"{pretraining.SNAPSHOTS}/{name}") for name in (names[0], names[-1]))
-    final = encoder.load(whole[0])
+    first, last = (weights.load(out, f"{pretraining.SNAPSHOTS}/{name}") for name in (names[0], names[-1]))
+    final = weights.load(whole[0])
     same = [torch.equal(a, b) for a, b in zip(last.parameters(), final.parameters(), strict=True)]
     assert all(same) and not torch.equal(first.words.weight, final.words.weight)
 
@@ -410,3 +410,43 @@ def test_the_learning_rate_rises_once_and_falls_to_nothing():
 
 if __name__ == "__main__":
     rank(sys.argv[1:])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        EncoderSpec(2, 16, 2, 32, 32, separate_embeddings=True, separate_blocks=1),
+        EncoderSpec(2, 16, 2, 32, 32, next_sentence=True),
+    ],
+    ids=["separate", "next sentence"],
+)
+def test_other_encoders_stop_and_go_on_too(tmp_path, monkeypatch, model):
+    spec = replace(RUN, model=model, training=replace(RUN.training, steps=6, snapshots=0))
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    for folder in (whole, parts):
+        (folder / "out").mkdir(parents=True)
+    monkeypatch.setattr(pretraining, "CHECKPOINT_SECONDS", 0.0)
+    pretraining.train(spec, None, whole, whole / "out", lambda event: None)
+
+    class Stop(Exception):
+        pass
+
+    def stop(event: dict) -> None:
+        if event["done"] == 3:
+            raise Stop
+
+    with pytest.raises(Stop):
+        pretraining.train(spec, None, parts, parts / "out", stop)
+    pretraining.train(spec, None, parts, parts / "out", lambda event: None)
+    files = sorted(path.relative_to(whole) for path in whole.glob("out/**/*.safetensors"))
+    assert len(files) == (2 if model.separate_embeddings else 1)
+    for file in files:
+        assert (whole / file).read_bytes() == (parts / file).read_bytes()
+
+
+def test_snapshots_of_separate_encoders_are_refused(tmp_path):
+    spec = replace(
+        RUN, model=replace(RUN.model, separate_embeddings=True), training=replace(RUN.training, snapshots=2)
+    )
+    with pytest.raises(UserError, match="snapshots are kept of encoders that all languages share"):
+        pretraining.train(spec, None, tmp_path, tmp_path, lambda event: None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,7 @@ def stream(number: int = 0, sentences: int = 200, longest: int = 9, seed: int = 
     ids = (FIRST + number * ROOM + np.arange(lengths.sum())).astype(np.int32)
     ids[np.cumsum(lengths) - 1] = SEP
     starts = np.cumsum(lengths) - lengths
-    return TokenStream(ids, starts, np.zeros(sentences, dtype=np.int64), np.zeros(len(ids), dtype=bool))
+    return TokenStream(ids, starts, np.zeros(sentences, dtype=np.int64), np.zeros(len(ids), dtype=bool), (FIRST, FIRST + 5 * ROOM))
 
 
 def restored(batch: Batch) -> np.ndarray:
@@ -32,7 +34,7 @@ def restored(batch: Batch) -> np.ndarray:
 
 def made(languages: int = 2, seed: int = 5, training: TrainingSpec = TRAINING) -> Batches:
     streams = {str(n): stream(n) for n in range(languages)}
-    return Batches(streams, training, FIRST + languages * ROOM, seed)
+    return Batches(streams, training, seed)
 
 
 def same(one: Batch, two: Batch) -> bool:
@@ -58,7 +60,7 @@ def test_a_batch_ignores_the_global_generators():
 def test_making_batches_leaves_the_text_alone():
     source = stream()
     before = source.ids.copy()
-    Batches({"en": source}, TRAINING, FIRST + ROOM, 0)(0)
+    Batches({"en": source}, TRAINING, 0)(0)
     assert np.array_equal(source.ids, before)
 
 
@@ -78,7 +80,7 @@ def test_a_batch_that_does_not_divide_is_refused():
 
 def test_inputs_are_packed_runs_of_text_from_the_start_of_a_sentence():
     source = stream()
-    batches = Batches({"en": source}, TRAINING, FIRST + ROOM, 1)
+    batches = Batches({"en": source}, TRAINING, 1)
     begun = set()
     for step in range(60):
         ids = restored(batches(step))
@@ -95,17 +97,17 @@ def test_inputs_are_packed_runs_of_text_from_the_start_of_a_sentence():
 
 def test_a_text_of_exactly_one_input_gives_it():
     ids = np.arange(FIRST, FIRST + 11, dtype=np.int32)
-    only = TokenStream(ids, np.array([0, 4]), np.zeros(2, dtype=np.int64), np.zeros(11, dtype=bool))
-    batch = Batches({"en": only}, TRAINING, FIRST + 11, 0)(0)
+    only = TokenStream(ids, np.array([0, 4]), np.zeros(2, dtype=np.int64), np.zeros(11, dtype=bool), (FIRST, FIRST + 11))
+    batch = Batches({"en": only}, TRAINING, 0)(0)
     assert (restored(batch)[:, 1:] == ids).all()
 
 
 def test_a_language_shorter_than_one_input_is_named():
     short = TokenStream(
-        np.arange(5, 15, dtype=np.int32), np.array([0]), np.zeros(1, dtype=np.int64), np.zeros(10, dtype=bool)
+        np.arange(5, 15, dtype=np.int32), np.array([0]), np.zeros(1, dtype=np.int64), np.zeros(10, dtype=bool), (5, 100)
     )
     with pytest.raises(UserError, match="sw has 10 tokens, one input takes 11"):
-        Batches({"en": stream(), "sw": short}, TRAINING, 100, 0)
+        Batches({"en": stream(), "sw": short}, TRAINING, 0)
 
 
 def test_languages_take_turns_across_batches():
@@ -141,14 +143,14 @@ def test_special_tokens_are_never_chosen_and_ordinary_ones_all_alike():
 def test_a_row_short_of_ordinary_tokens_gives_special_ones():
     ids = np.full(50, SEP, dtype=np.int32)
     ids[0::11] = FIRST
-    source = TokenStream(ids, np.array([0]), np.zeros(1, dtype=np.int64), np.zeros(50, dtype=bool))
-    batch = Batches({"en": source}, TRAINING, 100, 0)(0)
+    source = TokenStream(ids, np.array([0]), np.zeros(1, dtype=np.int64), np.zeros(50, dtype=bool), (FIRST, 100))
+    batch = Batches({"en": source}, TRAINING, 0)(0)
     assert (batch.labels == FIRST).sum(axis=1).tolist() == [1] * 8
 
 
 def test_of_the_chosen_tokens_80_10_10():
     training = TrainingSpec(steps=1, batch=64, length=48, mask_rate=0.25)
-    vocabulary = FIRST + 2 * ROOM
+    vocabulary = FIRST + 5 * ROOM
     batches = made(training=training)
     shown, labels = [], []
     for step in range(40):
@@ -176,3 +178,38 @@ def test_everything_else_is_shown_as_it_is():
 def test_arrays_are_int64():
     batch = made()(0)
     assert {array.dtype for array in (batch.ids, batch.positions, batch.labels)} == {np.dtype(np.int64)}
+
+
+def test_slices_keep_every_token():
+    source = stream()
+    batches = Batches({"en": source}, replace(TRAINING, sliced=True), 1)
+    assert np.diff(batches.starts[0]).tolist() == [TRAINING.length - 1] * (len(batches.starts[0]) - 1)
+    assert len(source.ids) - (batches.starts[0][-1] + TRAINING.length - 1) < TRAINING.length - 1
+    for row in restored(batches(0))[:, 1:]:
+        tokens = row[row != SEP]
+        assert (np.diff(tokens) <= 2).all()  # consecutive but for the separators between
+
+
+def test_the_second_half_follows_or_does_not():
+    batches = Batches({str(n): stream(n) for n in range(2)}, TRAINING, 5, next_sentence=True)
+    middle, followed = TRAINING.length // 2, 0
+    for step in range(20):
+        batch = batches(step)
+        ids = restored(batch)
+        assert (ids[:, middle] == SEP).all() and (ids[:, 0] == CLS).all()
+        assert batch.segments is not None and batch.follows is not None
+        assert batch.segments[0].tolist() == [0] * (middle + 1) + [1] * (TRAINING.length - middle - 1)
+        for row, language, apart in zip(ids, batch.languages, batch.follows, strict=True):
+            own = batches.streams[language].ids.tolist()
+            start, second = own.index(row[1]), row[middle + 1 :].tolist()
+            assert row[1:middle].tolist() == own[start : start + middle - 1]
+            following = own[start + middle - 1 : start + middle - 1 + len(second)]
+            assert (second == following) == (apart == 0) or second[:2] == following[:2]
+            followed += apart == 0
+    assert 50 < followed < 110  # of 160
+
+
+def test_every_row_knows_its_language():
+    batch = made(languages=3)(1)
+    assert np.array_equal(batch.languages, (restored(batch)[:, 1] - FIRST) // ROOM)
+    assert batch.part(1, 2).languages.tolist() == batch.languages[1::2].tolist()

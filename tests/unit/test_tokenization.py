@@ -15,7 +15,7 @@ from datasets import Dataset
 from xling_utils import tokenization
 from xling_utils.errors import UserError
 from xling_utils.specs import TokenizerSpec
-from xling_utils.tokenization import CLS, FIRST, MASK, PAD, SEP, SPECIAL, UNK
+from xling_utils.tokenization import CLS, FIRST, MASK, PAD, SEP, SPECIAL, UNK, Coder
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
@@ -76,7 +76,7 @@ def test_a_size_below_the_characters_is_refused_and_the_least_size_named():
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(UserError, match="unknown kind 'bpe'; known: wordpiece, mbert"):
+    with pytest.raises(UserError, match="unknown kind 'bpe'; known: wordpiece, characters, words, mbert"):
         tokenization.build(TokenizerSpec("bpe", 100), words())
 
 
@@ -106,14 +106,14 @@ def test_a_saved_tokenizer_loads_back(tokenizer, tmp_path):
 
 def test_encode_words_gives_the_pieces_of_each(tokenizer):
     some = ["abc", "abc abd", "где"]
-    pieces = tokenization.encode_words(tokenizer, some)
+    pieces = [tuple(ids) for ids in Coder(tokenizer).encode(some)]
     assert pieces == [tuple(tokenizer.encode(word, add_special_tokens=False).ids) for word in some]
     assert all(isinstance(ids, tuple) and SEP not in ids for ids in pieces)
 
 
 def test_the_stream_closes_every_sentence_and_knows_starts_documents_and_words(tokenizer):
     lines = ["abc de", "f", "", "ghi jk l"]
-    stream = tokenization.stream(tokenizer, dataset(*lines, documents=[0, 0, 1, 2]))
+    stream = Coder(tokenizer).stream(dataset(*lines, documents=[0, 0, 1, 2]))
     sentences = [tokenizer.encode(line, add_special_tokens=False) for line in lines if line]
     assert stream.ids.tolist() == [i for sentence in sentences for i in (*sentence.ids, SEP)]
     assert stream.ids[stream.starts].tolist() == [sentence.ids[0] for sentence in sentences]
@@ -127,14 +127,14 @@ def test_the_stream_closes_every_sentence_and_knows_starts_documents_and_words(t
 
 
 def test_a_stream_longer_than_one_reading_batch(tokenizer):
-    stream = tokenization.stream(tokenizer, dataset(*["a", "b c"] * 2100))
+    stream = Coder(tokenizer).stream(dataset(*["a", "b c"] * 2100))
     a, b, c = (tokenizer.token_to_id(token) for token in "abc")
     assert stream.ids.tolist() == [a, SEP, b, c, SEP] * 2100
 
 
 def test_a_corpus_without_tokens_is_refused(tokenizer):
     with pytest.raises(UserError, match="no tokens"):
-        tokenization.stream(tokenizer, dataset("", " "))
+        Coder(tokenizer).stream(dataset("", " "))
 
 
 def mbert(folder: Path, pieces: list[str]) -> Path:
@@ -180,3 +180,36 @@ def test_the_real_multilingual_vocabulary_cuts_words_as_transformers_does():
     theirs = BertTokenizer(vocab={piece: i for i, piece in enumerate(filter(None, pieces))}, do_lower_case=False)
     for line in ("Crosslingual models surprise", "Многоязычные модели удивляют", "कई भाषाएँ", "語 言 模 型"):
         assert tokenizer.encode(line).tokens == theirs.tokenize(line)
+
+
+def test_characters_and_words_are_vocabularies_of_their_own_kind():
+    text = {"en": dataset("the cat sat", "the cat ran", "a dog")}
+    characters = tokenization.build(TokenizerSpec("characters", 0), text)
+    tokens = characters.encode("the dog", add_special_tokens=False).tokens
+    assert tokens == ["t", "##h", "##e", "d", "##o", "##g"]
+    words_only = tokenization.build(TokenizerSpec("words", FIRST + 2), text)
+    assert words_only.get_vocab_size() == FIRST + 2
+    assert words_only.encode("the cat sat", add_special_tokens=False).ids == [FIRST + 1, FIRST, UNK]
+
+
+def test_separate_languages_share_special_tokens_only(tokenizer):
+    spec = TokenizerSpec("wordpiece", 300, separate=True)
+    both = tokenization.coders(tokenizer, spec, ("en", "fr"))
+    assert tokenization.vocabulary_size(tokenizer, spec, ("en", "fr")) == FIRST + 2 * 295
+    text = dataset("abc def gh", "a \u4e00")
+    en, fr = both["en"].stream(text), both["fr"].stream(text)
+    special = en.ids < FIRST
+    assert np.array_equal(en.ids[special], fr.ids[special]) and UNK in en.ids
+    assert np.array_equal(en.ids[~special] + 295, fr.ids[~special])
+    assert np.array_equal(en.inside, fr.inside) and en.inside.any()
+    assert both["fr"].encode(["abc"]) == [[i + 295 for i in both["en"].encode(["abc"])[0]]]
+
+
+def test_markers_end_the_sentences_of_each_language(tokenizer):
+    spec = TokenizerSpec("wordpiece", 300, markers=True)
+    both = tokenization.coders(tokenizer, spec, ("en", "fr"))
+    assert tokenization.vocabulary_size(tokenizer, spec, ("en", "fr")) == 302
+    text = dataset("abc", "def")
+    for language, marker in (("en", 300), ("fr", 301)):
+        stream = both[language].stream(text)
+        assert stream.ids[stream.starts[1:] - 1].tolist() == [marker] and SEP not in stream.ids

@@ -30,23 +30,28 @@ def realise(tree: Node, language: str) -> list[Token]:
     return linearise(tree, GRAMMARS[language], forms)
 
 
-def _rows(language: str, sentences: int, seed: int, stream: str) -> Iterator[dict[str, object]]:
-    trees = ((number, tree) for number, trees in enumerate(documents(seed, stream)) for tree in trees)
+def _rows(
+    language: str, sentences: int, seed: int, stream: str, domain: str | None = None
+) -> Iterator[dict[str, object]]:
+    trees = ((number, tree) for number, trees in enumerate(documents(seed, stream, domain)) for tree in trees)
     for number, tree in islice(trees, sentences):
         yield {"text": " ".join(token.form for token in realise(tree, language)), "document": number}
 
 
-def text(language: str, sentences: int, seed: int, *, held_out: bool = False) -> Dataset:
+def text(language: str, sentences: int, seed: int, *, held_out: bool = False, domain: str | None = None) -> Dataset:
     """``sentences`` sentences of ``language`` as a dataset with columns ``text`` and ``document``.
 
     Languages draw independently: no sentence of one is meant as the translation of another's. Held-out text
-    is a third draw. Raises :class:`UserError` on an unknown language.
+    is a third draw. ``domain`` keeps to the topics of one of ``world.DOMAINS``. Raises :class:`UserError` on an
+    unknown language or domain.
     """
     from datasets import Dataset
 
     words(language)
     stream = f"{language}/held out" if held_out else language
-    return Dataset.from_list(list(_rows(language, sentences, seed, stream)))
+    if domain is not None:
+        stream += f"/{domain}"
+    return Dataset.from_list(list(_rows(language, sentences, seed, stream, domain)))
 
 
 def parallel(languages: tuple[str, ...], sentences: int, seed: int) -> list[dict[str, list[Token]]]:

@@ -17,6 +17,7 @@ from itertools import accumulate
 import numpy as np
 
 from xling_utils.corpora.controlled.lexicon import concepts, function_words, members, read_table
+from xling_utils.errors import UserError
 
 WORLD_SEED = 2020
 TOPIC_SHARPNESS = 1.0
@@ -29,6 +30,8 @@ HABIT_SHARPNESS = 2.0
 """Standard deviation of the log preference of a word for a function word (the wine, my mother, three eggs)."""
 RECENCY = 0.2
 """Chance that a slot is filled by something the document has already mentioned, if it fits."""
+DOMAINS = ("first", "second")
+"""Two halves of the topics, so that two languages can be made to speak of different things."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,18 @@ class World:
 def world() -> World:
     """The one world."""
     return World()
+
+
+@cache
+def domain_topics(domain: str) -> tuple[int, ...]:
+    """The topics of one of ``DOMAINS``: all topics, from the most frequent down, dealt to the first, the second,
+    the second, the first and so on, so that both halves weigh alike. Raises :class:`UserError` on another name."""
+    if domain not in DOMAINS:
+        raise UserError(f"controlled corpus: no domain {domain!r}; known: {', '.join(DOMAINS)}")
+    weights = world().topic_weights
+    ranked = sorted(range(len(weights)), key=lambda topic: -weights[topic])
+    turns = (0, 1, 1, 0)
+    return tuple(topic for place, topic in enumerate(ranked) if DOMAINS[turns[place % 4]] == domain)
 
 
 @dataclass
