@@ -31,6 +31,7 @@ SHOWN_COLOURS = {
     "word2vec": "#E69F00", "word2vec, with identical pairs": "#F5CF80",
     "GloVe": "#009E73", "GloVe, with identical pairs": "#80CEB9",
 }  # fmt: skip
+CONTRAST_SHAPES = {"this machine": "circle", "recorded": "diamond", "paper": "square"}
 HEIGHT = 260
 
 
@@ -162,6 +163,55 @@ def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str)
     bars = base.mark_bar().encode(y=alt.Y("value:Q", title="mean reciprocal rank"))
     whiskers = base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q", color=alt.value("#888888"))
     return _framed(alt.layer(bars, whiskers), description)
+
+
+def contrasts(
+    rows: pd.DataFrame, floors: pd.DataFrame, *, conditions: Sequence[str], measures: Sequence[str], description: str
+) -> alt.LayerChart:
+    """One line a condition, for the measure chosen from a list below: a mark at ``value``, a bar from ``low`` to
+    ``high`` over seeds.
+
+    ``rows`` has columns ``condition``, ``measure``, ``shown`` (a key of ``CONTRAST_SHAPES``), ``value``, ``low``,
+    ``high``, ``seeds``; ``floors`` (``measure``, ``name``, ``value``) are drawn as dashed lines.
+    """
+    chosen = alt.binding_select(options=list(measures), name="Measure ")
+    measure = alt.param(name="measure_shown", value=measures[0], bind=chosen)
+    shown = [name for name in CONTRAST_SHAPES if name in set(rows["shown"])]
+    base = (
+        alt.Chart(rows)
+        .transform_filter("datum.measure == measure_shown")
+        .encode(
+            y=alt.Y("condition:N", sort=list(conditions), title=None, axis=alt.Axis(labelLimit=150, grid=True)),
+            yOffset=alt.YOffset("shown:N", sort=shown),
+            color=alt.Color(
+                "shown:N",
+                scale=alt.Scale(domain=shown, range=[SHOWN_COLOURS[name] for name in shown]),
+                legend=alt.Legend(title=None, orient="top"),
+            ),
+            tooltip=[
+                "condition:N",
+                alt.Tooltip("shown:N", title="source"),
+                alt.Tooltip("value:Q", format=".3f"),
+                alt.Tooltip("low:Q", format=".3f", title="95 % low"),
+                alt.Tooltip("high:Q", format=".3f", title="95 % high"),
+                "seeds:Q",
+            ],
+        )
+    )
+    x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True))
+    bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", title=None), x2="high:Q")
+    marks = base.mark_point(size=75, filled=True).encode(
+        x=x, shape=alt.Shape("shown:N", scale=alt.Scale(domain=shown, range=[CONTRAST_SHAPES[n] for n in shown]))
+    )
+    line = alt.Chart(floors).transform_filter("datum.measure == measure_shown").encode(x="value:Q")
+    floor = line.mark_rule(strokeDash=[4, 4], color="#888888")
+    name = line.mark_text(align="left", dx=4, dy=-7, color="currentColor", fontSize=11)
+    chart = alt.layer(bars, marks, floor, name.encode(y=alt.value("height"), text="name:N"))
+    return (
+        chart.add_params(measure)
+        .properties(width="container", height=max(120, 34 * len(conditions)), description=description)
+        .configure_view(stroke=None)
+    )
 
 
 def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:

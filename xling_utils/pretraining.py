@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,8 @@ def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Re
     counts = {lang: len(stream.ids) for lang, stream in streams.items()}
     extras: dict[str, Any] = {"vocabulary": size, "corpus_tokens": counts}
     if isinstance(spec.model, StaticSpec):
-        ids = np.concatenate([stream.ids for stream in streams.values()])
+        text = tokenization.without_inner_separators if spec.model.across_sentences else attrgetter("ids")
+        ids = np.concatenate([text(stream) for stream in streams.values()])
         if spec.model.method == "word2vec":
             vectors = static_vectors.train_word2vec(ids, size, spec.model, spec.seed, workdir, report)
         else:

@@ -25,7 +25,9 @@ FIRST_REPORTED_SEED = 11
 class Scale:
     """Sizes of everything at one scale. ``sentences`` a language: the small and the large corpus of chapter 1.
 
-    ``candidates`` bounds the full-vocabulary retrieval, ``context_tokens`` the text that contextual word
+    ``static_windows`` are the context windows of static vectors in chapter 2, the usual one first;
+    ``short_windows`` the inputs shorter than ``training.length`` there. ``candidates`` bounds the full-vocabulary
+    retrieval, ``context_tokens`` the text that contextual word
     vectors are averaged over, both a language. ``pieces`` of word pieces: a base and what every further
     language adds.
     """
@@ -37,6 +39,8 @@ class Scale:
     encoder: EncoderSpec
     training: TrainingSpec
     static_epochs: int
+    static_windows: tuple[int, ...]
+    short_windows: tuple[int, ...]
     candidates: int
     context_tokens: int
 
@@ -77,6 +81,8 @@ _SCALES = {
         encoder=EncoderSpec(layers=2, width=32, heads=2, intermediate=128, positions=32),
         training=TrainingSpec(steps=20, batch=16, length=24),
         static_epochs=2,
+        static_windows=(5, 12),
+        short_windows=(12,),
         candidates=200,
         context_tokens=5_000,
     ),
@@ -88,6 +94,8 @@ _SCALES = {
         encoder=EncoderSpec(layers=3, width=64, heads=4, intermediate=256, positions=32),
         training=TrainingSpec(steps=2000, batch=64, length=24),
         static_epochs=10,
+        static_windows=(5, 16, 48),
+        short_windows=(12, 6),
         candidates=1_000,
         context_tokens=60_000,
     ),
@@ -99,6 +107,8 @@ _SCALES = {
         encoder=EncoderSpec(layers=3, width=64, heads=4, intermediate=256, positions=64),
         training=TrainingSpec(steps=2000, batch=64, length=24),
         static_epochs=5,
+        static_windows=(5, 128, 256),
+        short_windows=(12, 6),
         candidates=5_000,
         context_tokens=400_000,
     ),
@@ -110,6 +120,8 @@ _SCALES = {
         encoder=EncoderSpec(layers=12, width=768, heads=12, intermediate=3072, positions=512),
         training=TrainingSpec(steps=1_000_000, batch=256, length=512, learning_rate=1e-4, warmup=0.01),
         static_epochs=10,
+        static_windows=(5, 128, 256),
+        short_windows=(20,),
         candidates=200_000,
         context_tokens=10_000_000,
     ),

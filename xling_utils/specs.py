@@ -92,12 +92,14 @@ class EncoderSpec:
 @dataclass(frozen=True)
 class StaticSpec:
     """Static word vectors: ``method`` is ``"word2vec"`` (skip-gram with negative sampling) or ``"glove"``;
-    ``width`` dimensions, a context of ``window`` tokens on each side, ``epochs`` passes."""
+    ``width`` dimensions, a context of ``window`` tokens on each side, ``epochs`` passes. Contexts end with the
+    sentence, or, ``across_sentences``, with the document."""
 
     method: str
     width: int = 64
     window: int = 5
     epochs: int = 10
+    across_sentences: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 Both read the same input as the encoder: ``ids``, a flat int32 array in which every sentence is closed by
 ``[SEP]``. A context never crosses a ``[SEP]``, and ``[SEP]`` itself is a boundary, not a word: its row stays
-zero, as do the rows of all tokens that the stream lacks. So a window is capped by its sentence: a wider one
-than the longest sentence changes nothing, unless the caller drops ``[SEP]`` from within documents first.
+zero, as do the rows of all tokens that the stream lacks. So a window is capped by its sentence, unless the caller
+drops ``[SEP]`` from within documents first (``StaticSpec.across_sentences``).
 """
 
 from __future__ import annotations

@@ -49,6 +49,13 @@ class TokenStream:
     separator: int = SEP
 
 
+def without_inner_separators(stream: TokenStream) -> np.ndarray:
+    """The stream's ids, int32, with separators at the ends of documents only."""
+    ends = np.append(stream.starts[1:], len(stream.ids)) - 1
+    inner = ends[:-1][stream.documents[1:] == stream.documents[:-1]]
+    return np.delete(stream.ids, inner)
+
+
 KINDS = ("wordpiece", "characters", "words", "mbert")
 
 

@@ -213,3 +213,10 @@ def test_markers_end_the_sentences_of_each_language(tokenizer):
     for language, marker in (("en", 300), ("fr", 301)):
         stream = both[language].stream(text)
         assert stream.ids[stream.starts[1:] - 1].tolist() == [marker] and SEP not in stream.ids
+
+
+def test_separators_inside_documents_can_be_left_out(tokenizer):
+    stream = Coder(tokenizer).stream(dataset("abc", "de", "fg", "h", documents=[0, 0, 1, 1]))
+    ids = tokenization.without_inner_separators(stream)
+    words = Coder(tokenizer).encode(["abc", "de", "fg", "h"])
+    assert ids.tolist() == [*words[0], *words[1], SEP, *words[2], *words[3], SEP]

@@ -12,8 +12,14 @@ from typing import Any
 from xling_utils.errors import UserError
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec
+from xling_utils.tokenization import FIRST
 
-MODULES = {"01_data_size": "data_size"}
+MODULES = {
+    "01_data_size": "data_size",
+    "02_window_size": "window_size",
+    "03_overlap": "overlap",
+    "04_architecture": "architecture",
+}
 """Chapter -> the module of this package that declares it."""
 
 LIVE = ("headline", "all", "none")
@@ -59,9 +65,10 @@ def check_parameters(scale: str, languages: Sequence[str], seeds: int, live: str
 def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str, Any]]:
     """Every run of a chapter at a scale, without running it: one dictionary a run.
 
-    Keys: ``condition``, ``languages``, ``seed``, ``parameters``, ``tokens`` (positions trained on; ``None`` for
-    static vectors, whose tokens depend on the text), ``operations`` (multiply-adds times two, by 6 per parameter
-    and token for the blocks plus attention), ``stored`` (``None`` where the data is not at hand) and ``headline``.
+    Keys: ``condition``, ``languages``, ``seed``, ``parameters`` (``None`` where the vocabulary is whatever characters
+    the text has), ``tokens`` (positions trained on; ``None`` for static vectors, whose tokens depend on the text),
+    ``operations`` (multiply-adds times two, by 6 per parameter and token for the blocks plus attention), ``stored``
+    (``None`` where the data is not at hand) and ``headline``.
     """
     from xling_utils.execution import key_of
     from xling_utils.store import RunStore
@@ -89,23 +96,32 @@ def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str
 def _size(spec: RunSpec) -> dict[str, Any]:
     from xling_utils.encoder import parameter_count
 
-    vocabulary = spec.tokenizer.size or MBERT_PIECES
+    languages = len(spec.corpus.languages)
+    vocabulary, training = _vocabulary(spec), spec.training
+    tokens = training.steps * training.batch * training.length if training else 0
+    if vocabulary is None:
+        return {"parameters": None, "tokens": tokens, "operations": None}
     if isinstance(spec.model, StaticSpec):
         return {"parameters": vocabulary * spec.model.width, "tokens": None, "operations": None}
-    parameters = parameter_count(spec.model, vocabulary)
-    training = spec.training
-    if training is None:
-        return {"parameters": parameters, "tokens": 0, "operations": 0}
-    tokens = training.steps * training.batch * training.length
     return {
-        "parameters": parameters,
+        "parameters": parameter_count(spec.model, vocabulary, languages),
         "tokens": tokens,
-        "operations": tokens * operations(spec.model, spec, vocabulary),
+        "operations": tokens * operations(spec.model, spec, vocabulary) if training else 0,
     }
 
 
 MBERT_PIECES = 119_547
 """Lines of multilingual BERT's vocabulary file."""
+
+
+def _vocabulary(spec: RunSpec) -> int | None:
+    tokenizer, languages = spec.tokenizer, len(spec.corpus.languages)
+    if tokenizer.kind == "characters":
+        return None
+    size = tokenizer.size or MBERT_PIECES
+    if tokenizer.separate:
+        size = FIRST + (size - FIRST) * languages
+    return size + languages if tokenizer.markers else size
 
 
 def operations(model: EncoderSpec, spec: RunSpec, vocabulary: int) -> int:

@@ -50,10 +50,10 @@ def load(
             for lang, domain in zip(spec.languages, domains, strict=True)
         }
     else:
-        from xling_utils.corpora import directory
+        from xling_utils.corpora import kept
 
         texts = {
-            lang: directory.sample(_given(data), lang, count, spec.seed, lowercase=lowercase, held_out=held_out)
+            lang: kept.sample(_given(data), lang, count, spec.seed, lowercase=lowercase, held_out=held_out)
             for lang in spec.languages
         }
     return {lang: _changed(text, spec, lang, data, held_out) for lang, text in texts.items()}

@@ -1,0 +1,112 @@
+"""Chapter 4: what the encoder must be like (R12 to R19)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from xling_utils.chapters import Planned, contrasts
+from xling_utils.chapters.architecture_sizes import VOCABULARY, fixed_parameters, sizes
+from xling_utils.scales import FIRST_REPORTED_SEED, Scale
+from xling_utils.specs import EncoderSpec, RunSpec, TokenizerSpec
+from xling_utils.store import Run
+
+CHAPTER = "04_architecture"
+COLUMNS = ("factor", "level")
+"""``factor`` names what is varied; the base run has the factor ``"base"`` and stands in for its level everywhere."""
+BASE = "base"
+FACTORS = {
+    BASE: "R12", "depth": "R12", "heads": "R13", "parameters": "R14", "four languages": "R15", "objective": "R16",
+    "separator": "R17", "tokens": "R18", "separate": "R19",
+}  # fmt: skip
+"""Factor -> experiment."""
+HEADLINE = ((BASE, BASE), ("depth", "1"), ("separate", "embeddings and bottom half"))
+DEPTHS, HEADS, WIDTHS = (1, 2, 6), (1, 2, 8), (16, 32, 96)
+"""Levels beside the base run's."""
+FOUR = 4
+PAPER_FACTORS = {4: "depth", 5: "heads", 6: "parameters", 7: "four languages"}
+"""Table of K et al. (2020) -> factor."""
+PAPER_LANGUAGES = ("en", "es", "hi", "ru")
+
+
+def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
+    """The base run of chapter 1 and one run for each other level of each factor. At the papers' scale, each run of
+    E's Tables 4 to 7 at its own size."""
+    if scale.name == "paper":
+        return _paper(scale, seeds) if live != "none" else []
+    return contrasts.grid(scale, languages, seeds, live, _Levels(languages))
+
+
+class _Levels:
+    """The conditions of one language: all factors but the four languages, whose other three come from the list."""
+
+    def __init__(self, languages: Sequence[str]) -> None:
+        self.four = ("en", *languages[: FOUR - 1])
+
+    def __call__(self, scale: Scale, language: str, seed: int) -> Iterator[tuple[dict[str, Any], RunSpec, bool]]:
+        sentences = scale.sentences[-1]
+        base = scale.bert(("en", language), sentences, seed)
+        for (factor, level), spec in _runs(base).items():
+            yield {"factor": factor, "level": level}, spec, (factor, level) in HEADLINE
+        if language == self.four[1] and len(self.four) == FOUR:
+            assert base.training is not None
+            four = scale.bert(self.four, sentences, seed)
+            longer = replace(base.training, steps=base.training.steps * FOUR // 2)  # as many tokens a language
+            for width in (WIDTHS[0], scale.encoder.width, WIDTHS[-1]):
+                spec = replace(four, model=_of_width(scale.encoder, width), training=longer)
+                yield {"factor": "four languages", "level": f"width {width}"}, spec, False
+
+
+def _runs(base: RunSpec) -> dict[tuple[str, str], RunSpec]:
+    encoder = base.model
+    assert isinstance(encoder, EncoderSpec)
+
+    def with_model(**changes: Any) -> RunSpec:
+        return replace(base, model=replace(encoder, **changes))
+
+    def with_tokens(**changes: Any) -> RunSpec:
+        return replace(base, tokenizer=replace(base.tokenizer, **changes))
+
+    runs = {(BASE, BASE): base}
+    for depth in DEPTHS:
+        model = fixed_parameters(encoder, base.tokenizer.size, layers=depth)
+        runs["depth", str(depth)] = replace(base, model=model)
+    for heads in HEADS:
+        runs["heads", str(heads)] = with_model(heads=heads)
+    for width in WIDTHS:
+        runs["parameters", f"width {width}"] = replace(base, model=_of_width(encoder, width))
+    runs["objective", "with next sentence prediction"] = with_model(next_sentence=True)
+    runs["separator", "one a language"] = with_tokens(markers=True)
+    runs["tokens", "characters"] = replace(base, tokenizer=TokenizerSpec("characters", 0))
+    runs["tokens", "words"] = with_tokens(kind="words")
+    third, half = max(1, round(encoder.layers / 3)), max(1, round(encoder.layers / 2))
+    runs["separate", "embeddings"] = with_model(separate_embeddings=True)
+    runs["separate", "bottom third"] = with_model(separate_blocks=third)
+    runs["separate", "bottom half"] = with_model(separate_blocks=half)
+    runs["separate", "embeddings and bottom third"] = with_model(separate_embeddings=True, separate_blocks=third)
+    runs["separate", "embeddings and bottom half"] = with_model(separate_embeddings=True, separate_blocks=half)
+    return runs
+
+
+def _of_width(encoder: EncoderSpec, width: int) -> EncoderSpec:
+    return replace(encoder, width=width, intermediate=4 * width)
+
+
+def _paper(scale: Scale, seeds: int) -> list[Planned]:
+    planned = []
+    for size in sizes():
+        pair = PAPER_LANGUAGES if size.table == FOUR + 3 else ("en", PAPER_LANGUAGES[-1])
+        for seed in range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds):
+            base = scale.bert(pair, scale.sentences[-1], seed)
+            spec = replace(base, model=size.encoder, tokenizer=TokenizerSpec("wordpiece", VOCABULARY))
+            level = f"{size.published:.2f} M, {size.encoder.layers} layers, {size.encoder.heads} heads"
+            condition = (("factor", PAPER_FACTORS[size.table]), ("level", level))
+            planned.append(Planned(condition, spec, False))
+    return planned
+
+
+def measure(planned: Planned, run: Run, scale: Scale, data: Path | None) -> list[dict[str, Any]]:
+    """Tidy rows of one run (see ``contrasts.measure``)."""
+    return contrasts.measure(planned, run, scale, data, lambda c: FACTORS[c["factor"]])

@@ -1,0 +1,130 @@
+"""Figures and tables of chapters 2 to 4: what a condition does to retrieval and to zero-shot transfer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from xling_utils import charts
+from xling_utils.chapters.data_size import headline_layer
+from xling_utils.retrieval import Interval
+from xling_utils.scales import Scale
+from xling_utils.transfer import ENTITIES, INFERENCE
+from xling_utils.verdicts import Verdict, direction, paired
+
+RETRIEVAL = "word retrieval (mean reciprocal rank)"
+MEASURES = {
+    RETRIEVAL: ("word retrieval", "mrr_centred"),
+    "inference (accuracy)": (INFERENCE, "accuracy"),
+    "named entities (F1)": (ENTITIES, "f1"),
+}
+"""Name of a measure in figures -> its task and metric."""
+PAPER_TASKS = {"XNLI": "inference (accuracy)", "NER": "named entities (F1)"}
+FLOORS = {
+    RETRIEVAL: ("chance", "word retrieval", "chance"),
+    "inference (accuracy)": ("majority class", INFERENCE, "majority"),
+}
+"""Name of a measure -> what a model that knows nothing gets: name, task and metric."""
+
+
+def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], target: str | None = None) -> pd.DataFrame:
+    """One row a condition, measure and seed: columns ``by``, ``measure``, ``seed``, ``value``.
+
+    Retrieval is centred and read at the middle layer (0 for static vectors). ``target`` keeps one language; without
+    it, languages other than English are averaged.
+    """
+    rows = table[table["step"].isna()] if "step" in table else table
+    rows = rows[rows["target"] != "en"]
+    if target:
+        rows = rows[rows["target"] == target]
+    middle = headline_layer(scale)
+    deepest = rows.groupby("run")["layer"].transform("max")
+    at = rows["layer"].isna() | (rows["layer"] == deepest.clip(upper=middle))
+    frames = []
+    for measure, (task, metric) in MEASURES.items():
+        found = rows[at & (rows["task"] == task) & (rows["metric"] == metric)]
+        frames.append(found.assign(measure=measure))
+    found = pd.concat(frames, ignore_index=True)
+    return found.groupby([*by, "measure", "seed"], sort=False)["value"].mean().reset_index()
+
+
+def rows_of(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, by: str, target: str) -> pd.DataFrame:
+    """Rows as ``charts.contrasts`` takes them; each seed of this machine a mark, recorded seeds a mean."""
+    from xling_utils.chapters.data_size import summary
+
+    frames = []
+    for shown, table in (("this machine", live), ("recorded", recorded)):
+        if len(table):
+            found = values(table, scale, [by], target)
+            keys = [by, "measure"] if shown == "recorded" else [by, "measure", "seed"]
+            frames.append(summary(found, keys).assign(shown=shown))
+    return pd.concat(frames, ignore_index=True).rename(columns={by: "condition"})
+
+
+def floors(table: pd.DataFrame, target: str) -> pd.DataFrame:
+    """What knowing nothing gets, as ``charts.contrasts`` takes it."""
+    found = []
+    for measure, (name, task, metric) in FLOORS.items():
+        rows = table[(table["task"] == task) & (table["metric"] == metric) & (table["target"] == target)]
+        if len(rows):
+            found.append({"measure": measure, "name": name, "value": rows["value"].mean()})
+    return pd.DataFrame(found, columns=["measure", "name", "value"])
+
+
+def paper_rows(table: pd.DataFrame, condition: str, names: Mapping[Any, str]) -> pd.DataFrame:
+    """A published table as ``charts.contrasts`` takes it, its conditions renamed: shares instead of percent, means
+    over the languages it tests on."""
+    rows = table[table["task"].isin(list(PAPER_TASKS)) & table[condition].isin(list(names))]
+    rows = rows[~rows["test"].isin(["enfake", "en", "avg", "difference"])]
+    found = rows.assign(
+        condition=rows[condition].map(dict(names)),
+        measure=rows["task"].map(PAPER_TASKS),
+        value=rows["value"].astype(float) / 100,
+    )
+    means = found.groupby(["condition", "measure"], sort=False)["value"].mean().reset_index()
+    return means.assign(low=means["value"], high=means["value"], seeds=1, shown="paper")
+
+
+def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], description: str) -> Any:
+    """Figure: every condition, for the measure that the reader picks."""
+    there = [name for name in conditions if name in set(rows["condition"])]
+    rows = rows[rows["condition"].isin(there)]
+    measures = [name for name in MEASURES if name in set(rows["measure"])]
+    return charts.contrasts(rows, floor, conditions=there, measures=measures, description=description)
+
+
+def differences(found: pd.DataFrame, by: str, base: str) -> pd.DataFrame:
+    """What each condition changes, in percent of ``base``, paired by seed: ``condition, measure, change, low, high,
+    seeds``. ``found`` is what :func:`values` returns."""
+    rows = []
+    for measure, group in found.groupby("measure", sort=False):
+        of = dict(list(group.groupby(by, sort=False)))
+        if base not in of:
+            continue
+        level = of[base]["value"].mean()
+        for name, condition in of.items():
+            if name != base:
+                change = paired(condition, of[base])
+                percent = [100 * value / level for value in (change.value, change.low, change.high)]
+                rows.append([name, measure, *percent, change.n])
+    return pd.DataFrame(rows, columns=["condition", "measure", "change in percent", "low", "high", "seeds"])
+
+
+def difference(found: pd.DataFrame, by: str, first: str, second: str, measure: str) -> Interval:
+    """``first`` less ``second`` in ``measure``, paired by seed."""
+    rows = found[found["measure"] == measure]
+    return paired(rows[rows[by] == first], rows[rows[by] == second])
+
+
+def claim(found: pd.DataFrame, by: str, text: str, where: str, better: str, worse: str) -> list[Verdict]:
+    """The claim that ``better`` lies above ``worse``, tested on each measure there is."""
+    short = {name: name.split(" (")[0] for name in MEASURES}
+    return [
+        direction(
+            f"{text} ({short[measure]})", where, f"{better} - {worse}", difference(found, by, better, worse, measure)
+        )
+        for measure in MEASURES
+        if measure in set(found["measure"])
+    ]
