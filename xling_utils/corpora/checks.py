@@ -24,11 +24,11 @@ from xling_utils.corpora.directory import (
     read_lines,
     text_files,
 )
+from xling_utils.corpora.labelled import inference_lines, repaired, tagged_sentences
 from xling_utils.errors import UserError
 from xling_utils.specs import LANGUAGES
 
 OTHERS = LANGUAGES[1:]
-NLI_LABEL = "entailment|neutral|contradict(ion|ory)"
 ENTITY_TAG = "O|[BI]-[A-Z]+"
 POS_TAG = "[A-Z]+|_"
 MBERT_SIZE = 119_547
@@ -68,7 +68,7 @@ def check(data: Path) -> list[Finding]:
     findings = [*_text(data), *_vocabulary(data)]
     for piece in (*_pieces(), *_parallel_pieces(data)):
         findings += _piece(data, piece)
-    return [*findings, *_bucc_gold(data), *_trees(data)]
+    return [*findings, *_stray_tags(data), *_bucc_gold(data), *_trees(data)]
 
 
 def summary(findings: list[Finding]) -> list[dict[str, int | float | str]]:
@@ -78,19 +78,18 @@ def summary(findings: list[Finding]) -> list[dict[str, int | float | str]]:
 
 def _pieces() -> Iterator[Piece]:
     pairs = partial(_table, columns=2, separator=None)
-    nli = partial(_table, columns=3, separator="\t", last=NLI_LABEL)
-    entities = partial(_table, columns=2, separator="\t", last=ENTITY_TAG)
+    entities = partial(_table, columns=2, separator=" ", last=ENTITY_TAG)
     tags = partial(_table, columns=2, separator="\t", last=POS_TAG)
     for part in ("train", "test"):
         yield Piece(f"dictionaries/muse/en-{{}}.{part}.txt", pairs, OTHERS)
     yield Piece("dictionaries/wiktionary/en-{}.tsv", partial(_table, columns=2, separator="\t"), OTHERS)
     for part in ("dev", "test"):
-        yield Piece(f"nli/xnli/{part}.{{}}.tsv", nli, aligned=True)
-    yield Piece("nli/multinli15k/train.{}.tsv", nli, aligned=True)
+        yield Piece(f"nli/xnli/{part}.{{}}.tsv", _inference, aligned=True)
+    yield Piece("nli/multinli15k/train.{}.tsv", _inference, aligned=True)
     for part in ("train", "dev"):
-        yield Piece(f"ner/panx/{part}.{{}}.tsv", entities)
+        yield Piece(f"ner/panx/{part}.{{}}.tsv", _entities)
     for part in ("train", "dev", "test"):
-        yield Piece(f"ner/masakhaner1/{part}.{{}}.txt", partial(entities, separator=" "), ("sw",))
+        yield Piece(f"ner/masakhaner1/{part}.{{}}.txt", entities, ("sw",))
         yield Piece(f"pos/xtreme_udpos/{part}.{{}}.tsv", tags)
         yield Piece(f"pos/masakhapos/{part}.{{}}.txt", partial(tags, separator=" "), ("sw",))
         topics = partial(_table, columns=3, separator="\t")
@@ -125,6 +124,28 @@ def _table(path: Path, columns: int, separator: str | None, last: str = ".*") ->
         if line.strip() and not wanted.fullmatch(values[-1]):
             raise UserError(f"{path}, line {number}: unknown label {values[-1]!r}")
     return number
+
+
+def _inference(path: Path) -> int:
+    return sum(1 for _ in inference_lines(path))
+
+
+def _entities(path: Path) -> int:
+    return sum(len(words) for _, words, _ in tagged_sentences(path))
+
+
+def _stray_tags(data: Path) -> Iterator[Finding]:
+    """A note for each file whose ``I-`` tags do not all continue an entity."""
+    for path in sorted(data.glob("ner/panx/*.tsv*")):
+        places: list[int] = []
+        try:
+            for first, _, tags in tagged_sentences(path):
+                places += [first + i for i, tag in enumerate(repaired(tags)) if tag != tags[i]]
+        except UserError:
+            continue  # reported as a piece of its own
+        if places:
+            message = f"{len(places)} I- tags after O, the first in line {places[0]}; reading makes them B-"
+            yield Finding("note", "stray I- tags", path, places[0], message)
 
 
 def _piece(data: Path, piece: Piece) -> Iterator[Finding]:

@@ -1,0 +1,299 @@
+"""Labelled data for zero-shot transfer, behind one door: the controlled world, or real data in a directory.
+
+Real files (plain, or with ``.xz`` after the name), one item a line, columns separated by tabs:
+
+    nli/multinli15k/train.<language>.tsv            premise, hypothesis, label
+    nli/xnli/dev.<language>.tsv and test...         the same; line i says the same in every language
+    ner/panx/train.<language>.tsv and dev...        word, BIO tag; a blank line ends a sentence
+
+PAN-X (WikiAnn) is released with labels for its first two parts only, so its dev file is our **test**, in every
+language. Its train file is divided: a tenth of the sentences, chosen by a hash of their words, is our **dev**
+and the rest our **train**. What stands in the test of any language is in neither: as released, 3 % of the
+English test sentences are training sentences, and 2 % of the French ones (names, lists).
+
+In the controlled world a sentence, or a pair of them, belongs to one split by a hash of its content words,
+which no language changes: half of all to train, a quarter each to dev and to test. So no test item has been
+trained on, and neither has its translation. Train and dev are draws of the language, apart from each other and
+from the text that models are pretrained on; the test is one draw said in all languages, row by row.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from sys import maxsize
+from typing import TYPE_CHECKING
+
+from xling_utils.corpora import SOURCES
+from xling_utils.corpora.controlled import realise
+from xling_utils.corpora.controlled.documents import documents
+from xling_utils.corpora.controlled.facts import Fact, tree
+from xling_utils.corpora.controlled.grammar import Node
+from xling_utils.corpora.controlled.inference import LABELS, pairs
+from xling_utils.corpora.controlled.labels import entities
+from xling_utils.corpora.controlled.lexicon import function_words
+from xling_utils.corpora.directory import existing, read_lines
+from xling_utils.corpora.text import normalise
+from xling_utils.errors import UserError
+from xling_utils.specs import LANGUAGES
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+Row = tuple[object, ...]
+PAIR, SENTENCE = ("premise", "hypothesis", "label"), ("words", "tags")
+SPLITS = ("train", "dev", "test")
+TAGS = ("O", *(f"{position}-{kind}" for kind in ("PER", "LOC", "ORG") for position in "BI"))
+SPELLINGS = {label: label for label in LABELS} | {"contradictory": "contradiction"}
+"""Label as a file spells it -> label. MultiNLI-15k has "contradictory" where XNLI has "contradiction"."""
+
+INFERENCE_FILES = {"train": "nli/multinli15k/train", "dev": "nli/xnli/dev", "test": "nli/xnli/test"}
+ENTITY_FILES = {"train": "ner/panx/train", "dev": "ner/panx/train", "test": "ner/panx/dev"}
+SIDES = ("train", "train", "dev", "test")
+"""The splits of the controlled world, each as often as it is large."""
+
+
+def inference(
+    source: str,
+    language: str,
+    split: str,
+    *,
+    count: int | None = None,
+    seed: int = 0,
+    data: Path | None = None,
+    lowercase: bool = True,
+) -> Dataset:
+    """Natural language inference: string columns ``premise``, ``hypothesis`` (words separated by spaces) and
+    ``label`` (one of ``LABELS``).
+
+    ``source`` is ``"controlled"`` (``count`` must be given; rows take turns through ``LABELS``) or
+    ``"directory"``, where ``count`` rows are drawn by ``seed`` (the first of a larger sample's) and ``None`` is
+    all, in file order. Rows of one split, count and seed are translations of each other: the test in both
+    sources, and the dev and train sets of the directory. ``lowercase`` concerns real text only.
+
+    Raises :class:`UserError` naming file and line of an unknown label or of a premise without a hypothesis, the
+    file that a language lacks and the languages that have it, or how many rows there are when too few.
+    """
+    _check(source, split, count)
+    if source == "controlled":
+        drawn = _pairs(split, count, seed, _stream(language, split))
+        return _dataset(PAIR, [(_said(language, p), _said(language, h), label) for p, h, label in drawn])
+    path = _file(data, INFERENCE_FILES[split], language)
+    lines = list(inference_lines(path))
+    chosen = [lines[row] for row in _order(len(lines), count, seed)][:count]
+    rows = []
+    for number, *pair, label in chosen:
+        premise, hypothesis = (normalise(text, lowercase=lowercase) for text in pair)
+        if not premise or not hypothesis:
+            raise UserError(f"{path}, line {number}: nothing of premise or hypothesis is text; remove the line")
+        rows.append((premise, hypothesis, label))
+    return _dataset(PAIR, _enough(rows, count, path, split))
+
+
+def named_entities(
+    source: str,
+    language: str,
+    split: str,
+    *,
+    count: int | None = None,
+    seed: int = 0,
+    data: Path | None = None,
+    lowercase: bool = True,
+) -> Dataset:
+    """Named entities: columns ``words`` and ``tags`` (lists of strings, equally long in a row, never empty).
+
+    Tags are BIO, see ``TAGS``. A word of the source that is several units of text (punctuation, Han, Thai
+    clusters, names with a space) is several words here, ``B-`` on the first; one that is no text is left out.
+    Arguments as for :func:`inference`; only the controlled test is parallel. In gold data an ``I-`` after ``O``
+    begins an entity, as :func:`repaired` has it: PAN-X has 1,372 of them, all in Chinese.
+
+    Raises :class:`UserError` naming file and line of a word without a tag, an unknown tag or an ``I-`` that
+    goes on with another type than the entity has, and the rest as :func:`inference` does.
+    """
+    _check(source, split, count)
+    if source == "controlled":
+        endless = (node for document in documents(seed, _stream(language, split)) for node in document)
+        trees = islice((node for node in endless if _side(node) == split), count)
+        said = (realise(node, language) for node in trees)
+        return _dataset(SENTENCE, [_units([t.form for t in s], entities(s), str.split) for s in said])
+    path = _file(data, ENTITY_FILES[split], language)
+    released = [(words, tags) for _, words, tags in tagged_sentences(path)]
+    if split != "test":
+        others = _files(path.parents[2], ENTITY_FILES["test"])
+        tests = {_key(words) for other in others for _, words, _ in tagged_sentences(other)}
+        keys = (_key(words) for words, _ in released)
+        sides = ["" if key in tests else "dev" if _hash(key) % 10 == 0 else "train" for key in keys]
+        released = [sentence for sentence, side in zip(released, sides, strict=True) if side == split]
+
+    def cut(word: str) -> list[str]:
+        return normalise(word, lowercase=lowercase).split()
+
+    ordered = (released[row] for row in _order(len(released), count, seed))
+    sentences = (_units(words, repaired(tags), cut) for words, tags in ordered)
+    rows = list(islice((sentence for sentence in sentences if sentence[0]), count))
+    return _dataset(SENTENCE, _enough(rows, count, path, split))
+
+
+def repaired(tags: Sequence[str]) -> list[str]:
+    """The tags as valid BIO, by the heuristic of Wu, Conneau et al. (2020, section 3.2): an ``I-X`` that stands
+    alone becomes ``B-X``, and an entity of several types takes its last (B-X I-Y I-Z becomes B-Z I-Z I-Z)."""
+    valid = list(tags)
+    kind = ""
+    for place in reversed(range(len(tags))):
+        if tags[place] == "O":
+            continue
+        begins = tags[place].startswith("B-") or place == 0 or tags[place - 1] == "O"
+        kind = kind or tags[place][2:]
+        valid[place] = f"{'B' if begins else 'I'}-{kind}"
+        if begins:
+            kind = ""
+    return valid
+
+
+def inference_lines(path: Path) -> Iterator[tuple[int, str, str, str]]:
+    """Yields (line number from 1, premise, hypothesis, label): raw text, and the label as in ``LABELS``.
+
+    Raises :class:`UserError` naming the line where it is not that, and as :func:`read_lines` does.
+    """
+    for number, line in read_lines(path):
+        columns = line.split("\t")
+        if len(columns) != 3:
+            wanted = "write premise, hypothesis and label, a tab between them"
+            raise UserError(f"{path}, line {number}: {len(columns)} columns instead of 3; {wanted}")
+        premise, hypothesis, label = columns
+        if not premise.strip() or not hypothesis.strip():
+            lonely = "premise without a hypothesis" if premise.strip() else "hypothesis without a premise"
+            raise UserError(f"{path}, line {number}: {lonely}; fill it in, or remove the line in every language")
+        if label not in SPELLINGS:
+            known = ", ".join(SPELLINGS)
+            raise UserError(f"{path}, line {number}: unknown label {label!r}; write one of {known}")
+        yield number, premise, hypothesis, SPELLINGS[label]
+
+
+def tagged_sentences(path: Path) -> Iterator[tuple[int, list[str], list[str]]]:
+    """Yields (line number of the first word, words, tags) as the file has them, an ``I-`` after ``O`` included.
+
+    Raises :class:`UserError` naming the line where it is not that, and as :func:`read_lines` does.
+    """
+    words: list[str] = []
+    tags: list[str] = []
+    number = 0
+    for number, line in read_lines(path):
+        if not line.strip():
+            if words:
+                yield number - len(words), words, tags
+            words, tags = [], []
+            continue
+        columns = line.split("\t")
+        if len(columns) != 2 or not columns[0].strip():
+            wanted = "write a word, a tab and its tag, and a blank line after a sentence"
+            raise UserError(f"{path}, line {number}: not one word with one tag; {wanted}")
+        word, tag = columns
+        if tag not in TAGS:
+            raise UserError(f"{path}, line {number}: unknown tag {tag!r}; write one of {' '.join(TAGS)}")
+        before = tags[-1] if tags else "O"
+        if tag[0] == "I" and before != "O" and before[2:] != tag[2:]:
+            raise UserError(f"{path}, line {number}: {tag} after {before} is not BIO; begin an entity with B-{tag[2:]}")
+        words.append(word)
+        tags.append(tag)
+    if words:
+        yield number + 1 - len(words), words, tags
+
+
+def _check(source: str, split: str, count: int | None) -> None:
+    if source not in SOURCES:
+        raise UserError(f"labelled data: unknown source {source!r}; known: {', '.join(SOURCES)}")
+    if split not in SPLITS:
+        raise UserError(f"labelled data: unknown split {split!r}; known: {', '.join(SPLITS)}")
+    if count is None and source == "controlled":
+        raise UserError("labelled data: the controlled world has no end; give a count")
+    if count is not None and count < 1:
+        raise UserError(f"labelled data: {count} rows; give at least 1")
+
+
+def _dataset(names: tuple[str, ...], rows: Iterable[Row]) -> Dataset:
+    from datasets import Dataset
+
+    return Dataset.from_list([dict(zip(names, row, strict=True)) for row in rows])
+
+
+def _file(data: Path | None, stem: str, language: str) -> Path:
+    if data is None:
+        raise UserError("this scale reads real data: give --data DIR or set XLING_DATA")
+    if path := existing(data / f"{stem}.{language}.tsv"):
+        return path
+    there = {path.name.split(".")[1] for path in _files(data, stem)}
+    known = " ".join([*(x for x in LANGUAGES if x in there), *sorted(there.difference(LANGUAGES))]) or "none"
+    raise UserError(f"{data / stem}.{language}.tsv: no such file, plain or .xz; languages that have one: {known}")
+
+
+def _files(data: Path, stem: str) -> list[Path]:
+    return sorted(path for end in ("", ".xz") for path in data.glob(f"{stem}.*.tsv{end}"))
+
+
+def _order(total: int, count: int | None, seed: int) -> Sequence[int]:
+    """Row numbers: all in order, or shuffled by ``seed`` alone, so that parallel files give parallel samples."""
+    return range(total) if count is None else random.Random(f"{seed}/labelled").sample(range(total), total)
+
+
+def _enough(rows: Sequence[Row], count: int | None, path: Path, split: str) -> Sequence[Row]:
+    if len(rows) < (count or 1):
+        raise UserError(f"{path}: {len(rows)} rows for {split}, {count or 1} asked for; ask for fewer or add some")
+    return rows
+
+
+def _units(words: Sequence[str], tags: Sequence[str], cut: Callable[[str], list[str]]) -> tuple[list[str], list[str]]:
+    """Each word as the units that ``cut`` gives, with tags to match, also where an entity's first word is none."""
+    units: list[str] = []
+    found: list[str] = []
+    begins = False
+    for word, tag in zip(words, tags, strict=True):
+        begins = tag[0] == "B" or (tag[0] == "I" and begins)
+        for unit in cut(word):
+            units.append(unit)
+            found.append(tag if tag == "O" else f"{'B' if begins else 'I'}-{tag[2:]}")
+            begins = False
+    return units, found
+
+
+def _key(words: list[str]) -> str:
+    return " ".join(words).lower()
+
+
+def _hash(key: str) -> int:
+    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest())
+
+
+def _stream(language: str, split: str) -> str:
+    return "parallel" if split == "test" else f"{language}/labelled/{split}"
+
+
+def _side(*sentences: Node) -> str:
+    """The split that a sentence, or a pair, belongs to in every language: by its content words."""
+    form_only = function_words()
+    content = [sorted(node.key for node in top.walk() if node.key not in form_only) for top in sentences]
+    return SIDES[_hash(repr(content)) % len(SIDES)]
+
+
+def _said(language: str, fact: Fact) -> str:
+    return " ".join(token.form for token in realise(tree(fact), language))
+
+
+@lru_cache(maxsize=2)  # the parallel test is asked for once a language
+def _pairs(split: str, count: int | None, seed: int, stream: str) -> list[tuple[Fact, Fact, str]]:
+    return list(islice(_by_turns(split, seed, stream), count))
+
+
+def _by_turns(split: str, seed: int, stream: str) -> Iterator[tuple[Fact, Fact, str]]:
+    """The pairs of ``split``, endless, with labels in turn."""
+    waiting: dict[str, deque[tuple[Fact, Fact, str]]] = {label: deque() for label in LABELS}
+    for premise, hypothesis, label in pairs(maxsize, seed, stream):
+        if _side(tree(premise), tree(hypothesis)) == split:
+            waiting[label].append((premise, hypothesis, label))
+        if all(waiting.values()):
+            yield from [queue.popleft() for queue in waiting.values()]
