@@ -28,10 +28,11 @@ LANGUAGE_NAMES = {
 SOURCE_SHAPES = {"this machine": "circle", "recorded": "diamond"}
 SHOWN_COLOURS = {
     "this machine": "#1F83C4", "recorded": "#77B8E0", "paper": "#D55E00",
+    "paper E": "#D55E00", "paper C": "#CC79A7",
     "word2vec": "#E69F00", "word2vec, with identical pairs": "#F5CF80",
     "GloVe": "#009E73", "GloVe, with identical pairs": "#80CEB9",
 }  # fmt: skip
-CONTRAST_SHAPES = {"this machine": "circle", "recorded": "diamond", "paper": "square"}
+CONTRAST_SHAPES = {"this machine": "circle", "recorded": "diamond", "paper E": "square", "paper C": "triangle"}
 HEIGHT = 260
 
 

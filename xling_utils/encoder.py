@@ -154,9 +154,9 @@ class Encoder(nn.Module):
 
 
 class Encoders(nn.Module):
-    """The encoders of a run's ``languages``: one and the same for all, unless the specification separates word
-    embeddings or bottom blocks (C, sec. 4.3); then each language has an :class:`Encoder` with parts of its own,
-    which shares all other parts with the rest."""
+    """The encoders of a run's ``languages``: one and the same for all, unless the specification separates embedding
+    layers (positions included) or bottom blocks (C, sec. 4.3); then each language has an :class:`Encoder` with parts
+    of its own, which shares all other parts with the rest."""
 
     def __init__(self, spec: EncoderSpec, vocabulary_size: int, languages: Sequence[str]) -> None:
         super().__init__()
@@ -192,7 +192,7 @@ def _sharing(first: Encoder, vocabulary_size: int) -> Encoder:
     encoder = Encoder(spec, vocabulary_size)
     own = {f"blocks.{number}." for number in range(spec.separate_blocks)}
     if spec.separate_embeddings:
-        own |= {"words.", "decoder_bias"}
+        own |= {"words.", "positions.", "segments.", "norm.", "decoder_bias"}
     for name, module in list(encoder.named_modules()):
         for key in list(module._parameters):
             path = f"{name}.{key}" if name else key
@@ -219,10 +219,9 @@ def _initialise(encoder: Encoder, spec: EncoderSpec) -> None:
 def parameter_count(spec: EncoderSpec, vocabulary_size: int, languages: int = 1) -> int:
     """Trainable parameters of :class:`Encoders`, the tied decoder counted once, without building them."""
     d, f = spec.width, spec.intermediate
-    own = vocabulary_size * d + vocabulary_size
+    embeddings = vocabulary_size * d + vocabulary_size + (spec.positions + 2) * d + 2 * d
     block = 3 * d * d + 3 * d + d * d + d + 2 * d + 2 * d * f + f + d + 2 * d
-    shared = (spec.positions + 2) * d + 2 * d + spec.layers * block + d * d + d + 2 * d
-    if spec.next_sentence:
-        shared += d * d + d + 2 * d + 2
-    extra = (own if spec.separate_embeddings else 0) + spec.separate_blocks * block
-    return own + shared + (languages - 1) * extra
+    heads = d * d + d + 2 * d + (d * d + d + 2 * d + 2 if spec.next_sentence else 0)
+    once = embeddings + spec.layers * block + heads
+    again = (embeddings if spec.separate_embeddings else 0) + spec.separate_blocks * block
+    return once + (languages - 1) * again

@@ -19,6 +19,8 @@ from xling_utils.specs import (
 DEVELOPMENT_SEEDS = (1, 2, 3)
 """Seeds that budgets and the world were tuned on; no reported number comes from them."""
 FIRST_REPORTED_SEED = 11
+SNAPSHOTS = 8
+"""Weights kept along the training of the base runs, which the chapters share."""
 
 
 @dataclass(frozen=True)

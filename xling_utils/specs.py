@@ -75,7 +75,7 @@ class EncoderSpec:
     """A BERT encoder: ``layers`` blocks of ``width``, ``heads`` attention heads, feed-forward of
     ``intermediate``, ``positions`` learned positions.
 
-    ``separate_embeddings`` gives every language word embeddings (and a softmax) of its own, ``separate_blocks``
+    ``separate_embeddings`` gives every language an embedding layer (and a softmax) of its own, ``separate_blocks``
     as many bottom blocks. ``next_sentence`` adds BERT's second objective, with its pooler.
     """
 

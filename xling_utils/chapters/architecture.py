@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from xling_utils.chapters import Planned, contrasts
 from xling_utils.chapters.architecture_sizes import VOCABULARY, fixed_parameters, sizes
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
@@ -22,7 +24,7 @@ FACTORS = {
     "separator": "R17", "tokens": "R18", "separate": "R19",
 }  # fmt: skip
 """Factor -> experiment."""
-HEADLINE = ((BASE, BASE), ("depth", "1"), ("separate", "embeddings and bottom half"))
+HEADLINE = ((BASE, BASE), ("depth", "1 layer"), ("separate", "embeddings, bottom two thirds"))
 DEPTHS, HEADS, WIDTHS = (1, 2, 6), (1, 2, 8), (16, 32, 96)
 """Levels beside the base run's."""
 FOUR = 4
@@ -45,15 +47,12 @@ class _Levels:
     def __init__(self, languages: Sequence[str]) -> None:
         self.four = ("en", *languages[: FOUR - 1])
 
-    def __call__(self, scale: Scale, language: str, seed: int) -> Iterator[tuple[dict[str, Any], RunSpec, bool]]:
-        sentences = scale.sentences[-1]
-        base = scale.bert(("en", language), sentences, seed)
-        for (factor, level), spec in _runs(base).items():
+    def __call__(self, scale: Scale, base: RunSpec, varied: RunSpec) -> Iterator[tuple[dict[str, Any], RunSpec, bool]]:
+        for (factor, level), spec in {(BASE, BASE): base, **_runs(varied)}.items():
             yield {"factor": factor, "level": level}, spec, (factor, level) in HEADLINE
-        if language == self.four[1] and len(self.four) == FOUR:
-            assert base.training is not None
-            four = scale.bert(self.four, sentences, seed)
-            longer = replace(base.training, steps=base.training.steps * FOUR // 2)  # as many tokens a language
+        if base.corpus.languages == self.four[:2] and len(self.four) == FOUR:
+            four = scale.bert(self.four, scale.sentences[-1], base.seed)
+            longer = replace(scale.training, steps=scale.training.steps * FOUR // 2)  # as many tokens a language
             for width in (WIDTHS[0], scale.encoder.width, WIDTHS[-1]):
                 spec = replace(four, model=_of_width(scale.encoder, width), training=longer)
                 yield {"factor": "four languages", "level": f"width {width}"}, spec, False
@@ -69,25 +68,50 @@ def _runs(base: RunSpec) -> dict[tuple[str, str], RunSpec]:
     def with_tokens(**changes: Any) -> RunSpec:
         return replace(base, tokenizer=replace(base.tokenizer, **changes))
 
-    runs = {(BASE, BASE): base}
+    runs: dict[tuple[str, str], RunSpec] = {}
     for depth in DEPTHS:
         model = fixed_parameters(encoder, base.tokenizer.size, layers=depth)
-        runs["depth", str(depth)] = replace(base, model=model)
+        runs["depth", counted(depth, "layer")] = replace(base, model=model)
     for heads in HEADS:
-        runs["heads", str(heads)] = with_model(heads=heads)
+        runs["heads", counted(heads, "head")] = with_model(heads=heads)
     for width in WIDTHS:
         runs["parameters", f"width {width}"] = replace(base, model=_of_width(encoder, width))
     runs["objective", "with next sentence prediction"] = with_model(next_sentence=True)
     runs["separator", "one a language"] = with_tokens(markers=True)
     runs["tokens", "characters"] = replace(base, tokenizer=TokenizerSpec("characters", 0))
     runs["tokens", "words"] = with_tokens(kind="words")
-    third, half = max(1, round(encoder.layers / 3)), max(1, round(encoder.layers / 2))
+    third, most = max(1, round(encoder.layers * 3 / 8)), max(1, round(encoder.layers * 6 / 8))
     runs["separate", "embeddings"] = with_model(separate_embeddings=True)
     runs["separate", "bottom third"] = with_model(separate_blocks=third)
-    runs["separate", "bottom half"] = with_model(separate_blocks=half)
-    runs["separate", "embeddings and bottom third"] = with_model(separate_embeddings=True, separate_blocks=third)
-    runs["separate", "embeddings and bottom half"] = with_model(separate_embeddings=True, separate_blocks=half)
+    runs["separate", "bottom two thirds"] = with_model(separate_blocks=most)
+    runs["separate", "embeddings, bottom third"] = with_model(separate_embeddings=True, separate_blocks=third)
+    runs["separate", "embeddings, bottom two thirds"] = with_model(separate_embeddings=True, separate_blocks=most)
     return runs
+
+
+def counted(number: int, noun: str) -> str:
+    """``"1 layer"``, ``"2 layers"``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def base_levels(scale: Scale) -> dict[str, str]:
+    """Factor -> the level that the base run has of it."""
+    return {
+        "depth": counted(scale.encoder.layers, "layer"),
+        "heads": counted(scale.encoder.heads, "head"),
+        "parameters": f"width {scale.encoder.width}",
+        "objective": "masked words only",
+        "separator": "one for all",
+        "tokens": "word pieces",
+        "separate": "nothing",
+    }
+
+
+def of_factor(table: pd.DataFrame, factor: str, scale: Scale) -> pd.DataFrame:
+    """Rows of one factor, the base run among them under its level."""
+    base = table[table["factor"] == BASE].assign(level=base_levels(scale).get(factor))
+    own = table[table["factor"] == factor]
+    return pd.concat([base, own], ignore_index=True) if factor in base_levels(scale) else own
 
 
 def _of_width(encoder: EncoderSpec, width: int) -> EncoderSpec:

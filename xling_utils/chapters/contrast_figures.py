@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from xling_utils import charts
-from xling_utils.chapters.data_size import headline_layer
+from xling_utils.chapters.contrasts import ENTITIES, INFERENCE
+from xling_utils.chapters.data_size import headline_layer, summary
 from xling_utils.retrieval import Interval
 from xling_utils.scales import Scale
-from xling_utils.transfer import ENTITIES, INFERENCE
 from xling_utils.verdicts import Verdict, direction, paired
 
 RETRIEVAL = "word retrieval (mean reciprocal rank)"
@@ -52,8 +52,6 @@ def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], target: str | N
 
 def rows_of(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, by: str, target: str) -> pd.DataFrame:
     """Rows as ``charts.contrasts`` takes them; each seed of this machine a mark, recorded seeds a mean."""
-    from xling_utils.chapters.data_size import summary
-
     frames = []
     for shown, table in (("this machine", live), ("recorded", recorded)):
         if len(table):
@@ -73,9 +71,9 @@ def floors(table: pd.DataFrame, target: str) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["measure", "name", "value"])
 
 
-def paper_rows(table: pd.DataFrame, condition: str, names: Mapping[Any, str]) -> pd.DataFrame:
+def paper_rows(table: pd.DataFrame, condition: str, names: Mapping[Any, str], shown: str) -> pd.DataFrame:
     """A published table as ``charts.contrasts`` takes it, its conditions renamed: shares instead of percent, means
-    over the languages it tests on."""
+    over the languages it tests on. ``shown`` names the paper."""
     rows = table[table["task"].isin(list(PAPER_TASKS)) & table[condition].isin(list(names))]
     rows = rows[~rows["test"].isin(["enfake", "en", "avg", "difference"])]
     found = rows.assign(
@@ -84,7 +82,7 @@ def paper_rows(table: pd.DataFrame, condition: str, names: Mapping[Any, str]) ->
         value=rows["value"].astype(float) / 100,
     )
     means = found.groupby(["condition", "measure"], sort=False)["value"].mean().reset_index()
-    return means.assign(low=means["value"], high=means["value"], seeds=1, shown="paper")
+    return means.assign(low=means["value"], high=means["value"], seeds=1, shown=shown)
 
 
 def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], description: str) -> Any:
@@ -120,11 +118,15 @@ def difference(found: pd.DataFrame, by: str, first: str, second: str, measure: s
 
 def claim(found: pd.DataFrame, by: str, text: str, where: str, better: str, worse: str) -> list[Verdict]:
     """The claim that ``better`` lies above ``worse``, tested on each measure there is."""
-    short = {name: name.split(" (")[0] for name in MEASURES}
     return [
         direction(
-            f"{text} ({short[measure]})", where, f"{better} - {worse}", difference(found, by, better, worse, measure)
+            f"{text} ({short(measure)})", where, f"{better} - {worse}", difference(found, by, better, worse, measure)
         )
         for measure in MEASURES
         if measure in set(found["measure"])
     ]
+
+
+def short(measure: str) -> str:
+    """``"word retrieval"`` of the name that says how it is measured."""
+    return measure.split(" (")[0]

@@ -8,12 +8,14 @@ from typing import Any
 
 from xling_utils import transfer, word_retrieval
 from xling_utils.chapters import Planned
-from xling_utils.scales import FIRST_REPORTED_SEED, Scale
+from xling_utils.scales import FIRST_REPORTED_SEED, SNAPSHOTS, Scale
 from xling_utils.specs import RunSpec
 from xling_utils.store import Run
 
-Conditions = Callable[[Scale, str, int], Iterator[tuple[dict[str, Any], RunSpec, bool]]]
-"""(scale, language beside English, seed) -> (condition, run, whether it belongs to the headline)."""
+INFERENCE, ENTITIES = transfer.TASKS
+
+Conditions = Callable[[Scale, RunSpec, RunSpec], Iterator[tuple[dict[str, Any], RunSpec, bool]]]
+"""(scale, base run, the same without snapshots to vary) -> (condition, run, whether it belongs to the headline)."""
 
 NATURAL_LANGUAGES = 2
 """Languages beside English that real text is measured in; the controlled world takes the base language alone."""
@@ -24,13 +26,16 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str, conditio
     if live == "none":
         return []
     count = 1 if scale.source == "controlled" or live == "headline" else NATURAL_LANGUAGES
-    return [
-        Planned(tuple(condition.items()), spec, headline)
-        for language in languages[:count]
-        for seed in range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds)
-        for condition, spec, headline in conditions(scale, language, seed)
-        if headline or live == "all"
-    ]
+    planned = []
+    for number, language in enumerate(languages[:count]):
+        for seed in range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds):
+            varied = scale.bert(("en", language), scale.sentences[-1], seed)
+            # The base run of chapter 1, snapshots and all, so that it is trained once.
+            base = varied if number else scale.bert(("en", language), scale.sentences[-1], seed, SNAPSHOTS)
+            for condition, spec, headline in conditions(scale, base, varied):
+                if headline or live == "all":
+                    planned.append(Planned(tuple(condition.items()), spec, headline))
+    return planned
 
 
 def measure(
@@ -40,7 +45,6 @@ def measure(
     condition = dict(planned.condition)
     own = {"scale": scale.name, **condition, "seed": run.spec.seed}
     words = (row for row in word_retrieval.rows(run, scale, data) if "part_of_speech" not in row)
-    rows = [*words, *transfer.rows(run, scale, data)]
-    return [
-        {"experiment": "R33" if row["task"] == transfer.ENTITIES else experiment(condition)} | own | row for row in rows
-    ]
+    tasks = (row for task in transfer.TASKS for row in transfer.rows(run, scale, data, task))
+    rows = [*words, *tasks]
+    return [{"experiment": "R33" if row["task"] == ENTITIES else experiment(condition)} | own | row for row in rows]

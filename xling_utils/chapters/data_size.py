@@ -12,17 +12,18 @@ import pandas as pd
 from xling_utils import word_retrieval
 from xling_utils.chapters import Planned
 from xling_utils.retrieval import over_seeds
-from xling_utils.scales import FIRST_REPORTED_SEED, Scale
+from xling_utils.scales import FIRST_REPORTED_SEED, SNAPSHOTS, Scale
 from xling_utils.specs import StaticSpec
 from xling_utils.store import Run
 
 CHAPTER = "01_data_size"
+COLUMNS = ("model", "sentences", "part_of_speech")
+"""The factors that vary."""
 MODELS = ("GloVe", "word2vec", "BERT, equal epochs", "BERT", "untrained")
 STATIC = {"GloVe": "glove", "word2vec": "word2vec"}
 EQUAL_EPOCHS = "BERT, equal epochs"
 """BERT on the small corpus, with as many passes over it as the large corpus gets, hence fewer updates."""
 ENCODERS = ("BERT", EQUAL_EPOCHS, "untrained")
-SNAPSHOTS = 8
 SEEDS_BEYOND_BASE = 3
 """Seeds of every pair but the base pair, at most."""
 NATURAL_BERT_LANGUAGES = ("fr", "de", "es", "ru")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from xling_utils.chapters import Planned, contrasts
+from xling_utils.chapters import contrast_figures as figures
 from xling_utils.corpora.controlled.world import DOMAINS
 from xling_utils.scales import Scale
 from xling_utils.specs import Change, RunSpec
 from xling_utils.store import Run
+from xling_utils.verdicts import Verdict
 
 CHAPTER = "03_overlap"
 COLUMNS = ("condition",)
@@ -33,26 +37,25 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[
     return contrasts.grid(scale, languages, seeds, live, _conditions)
 
 
-def _conditions(scale: Scale, language: str, seed: int) -> Iterator[tuple[dict[str, Any], RunSpec, bool]]:
-    pair = ("en", language)
-    base = scale.bert(pair, scale.sentences[-1], seed)
+def _conditions(scale: Scale, base: RunSpec, varied: RunSpec) -> Iterator[tuple[dict[str, Any], RunSpec, bool]]:
+    pair = varied.corpus.languages
 
     def changed(*changes: Change) -> RunSpec:
-        return replace(base, corpus=replace(base.corpus, changes=changes))
+        return replace(varied, corpus=replace(varied.corpus, changes=changes))
 
     fake = Change("fake", ("en",))
     runs = {
         DEFAULT: base,
         FAKE: changed(fake),
-        SEPARATE: replace(base, tokenizer=replace(base.tokenizer, separate=True)),
+        SEPARATE: replace(varied, tokenizer=replace(varied.tokenizer, separate=True)),
         **{name: changed(fake, Change("permuted", pair, share)) for share, name in PERMUTED.items()},
-        UNIGRAMS: changed(fake, Change("unigrams", (language,))),
+        UNIGRAMS: changed(fake, Change("unigrams", pair[1:])),
         EXTRA: changed(Change("code_switched", pair)),
     }
     if scale.source == "controlled":
         first, second = DOMAINS
-        runs[SAME_DOMAIN] = replace(base, corpus=replace(base.corpus, domains=(first, first)))
-        runs[OTHER_DOMAIN] = replace(base, corpus=replace(base.corpus, domains=(first, second)))
+        runs[SAME_DOMAIN] = replace(varied, corpus=replace(varied.corpus, domains=(first, first)))
+        runs[OTHER_DOMAIN] = replace(varied, corpus=replace(varied.corpus, domains=(first, second)))
     for condition, spec in runs.items():
         yield {"condition": condition}, spec, condition in HEADLINE
 
@@ -61,3 +64,68 @@ def measure(planned: Planned, run: Run, scale: Scale, data: Path | None) -> list
     """Tidy rows of one run (see ``contrasts.measure``); those of mixed languages are R11's."""
     rows = contrasts.measure(planned, run, scale, data, lambda c: EXPERIMENTS[c["condition"]])
     return [row | {"experiment": "R11"} if row["metric"] == "accuracy_mixed" else row for row in rows]
+
+
+OVERLAP = (DEFAULT, FAKE, SEPARATE, EXTRA)
+ORDER = (FAKE, *PERMUTED.values(), UNIGRAMS)
+DOMAIN = (SAME_DOMAIN, OTHER_DOMAIN)
+"""Conditions of each figure, the one that the others vary first."""
+
+Tables = Callable[[str], pd.DataFrame]
+
+
+def paper_overlap(tables: Tables) -> pd.DataFrame:
+    """E's Table 1 and the anchors of C's Table 1, as ``charts.contrasts`` takes them."""
+    names = {"overlap": DEFAULT, "no overlap": FAKE}
+    anchors = {"Default anchors": DEFAULT, "No anchors": SEPARATE, "Extra anchors": EXTRA}
+    theirs = figures.paper_rows(tables("C_table_1_dissection"), "condition", anchors, "paper C")
+    return pd.concat([figures.paper_rows(tables("E_table_1_overlap"), "condition", names, "paper E"), theirs])
+
+
+def paper_order(tables: Tables) -> pd.DataFrame:
+    """E's Tables 2 and 3, as ``charts.contrasts`` takes them."""
+    order = figures.paper_rows(tables("E_table_2_word_order"), "permuted", {0.0: FAKE, **PERMUTED}, "paper E")
+    unigrams = figures.paper_rows(tables("E_table_3_unigrams"), "unigrams_only", {"yes": UNIGRAMS}, "paper E")
+    return pd.concat([order, unigrams], ignore_index=True)
+
+
+def paper_domain(tables: Tables) -> pd.DataFrame:
+    """The domains of C's Table 1, as ``charts.contrasts`` takes them."""
+    names = {"Default": SAME_DOMAIN, "Wiki-CC": OTHER_DOMAIN}
+    return figures.paper_rows(tables("C_table_1_dissection"), "condition", names, "paper C")
+
+
+def changes(found: pd.DataFrame) -> pd.DataFrame:
+    """Each condition against the one that it varies, in percent (see ``contrast_figures.differences``)."""
+    parts = []
+    for group in (OVERLAP, ORDER, DOMAIN):
+        rows = figures.differences(found[found["condition"].isin(group)], "condition", group[0])
+        parts.append(rows.assign(against=group[0]))
+    return pd.concat(parts, ignore_index=True)
+
+
+def mixed(table: pd.DataFrame, language: str) -> pd.DataFrame:
+    """Accuracy of inference by the languages of premise and hypothesis: mean over seeds, a condition a row."""
+    rows = table[table["metric"].isin(["accuracy", "accuracy_mixed"]) & (table["task"] == contrasts.INFERENCE)]
+    pure = rows[rows["metric"] == "accuracy"].assign(pair=lambda r: r["target"] + " / " + r["target"])
+    both = rows[rows["metric"] == "accuracy_mixed"].assign(pair=lambda r: r["source"] + " / " + r["target"])
+    pairs = ["en / en", f"{language} / {language}", f"en / {language}", f"{language} / en"]
+    every = pd.concat([pure, both])
+    every = every[every["pair"].isin(pairs)]
+    return every.pivot_table("value", "condition", "pair", "mean", sort=False)[pairs].reset_index()
+
+
+def verdicts(found: pd.DataFrame) -> list[Verdict]:
+    """What the papers claim about overlap, order, frequency and domain, tested on rows of ``values``."""
+    claims = [
+        ("Without any overlap transfer survives: Fake-English beats unigrams only", "E Table 1", FAKE, UNIGRAMS),
+        ("Overlap helps a little", "E Table 1; C Table 1", DEFAULT, FAKE),
+        ("More anchors help", "C Table 1", EXTRA, DEFAULT),
+        ("Word order matters", "E Table 2", FAKE, PERMUTED[1.0]),
+        ("It matters by degrees: a quarter permuted beats all", "E Table 2", PERMUTED[0.25], PERMUTED[1.0]),
+        ("Even permuted text beats unigrams", "E sec. 3.2.3", PERMUTED[1.0], UNIGRAMS),
+        ("The same domain helps", "C Table 1", SAME_DOMAIN, OTHER_DOMAIN),
+    ]
+    return [
+        verdict for text, where, *pair in claims for verdict in figures.claim(found, "condition", text, where, *pair)
+    ]

@@ -1,0 +1,106 @@
+"""Chapters 2 to 4: grids that vary one thing, share the base run, and match the papers' sizes."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from xling_utils import chapters, published
+from xling_utils.chapters import architecture, architecture_figures, contrast_figures, data_size, overlap, window_size
+from xling_utils.scales import scale
+from xling_utils.specs import run_from_dict, to_dict
+
+CHAPTERS = ("02_window_size", "03_overlap", "04_architecture")
+OTHERS = ("fr", "es", "de", "ru")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("name", ["controlled", "natural"])
+def test_the_base_run_is_that_of_chapter_1(chapter, name):
+    first = {p.spec for p in data_size.grid(scale(name), OTHERS, 1, "headline")}
+    headline = chapters.module(chapter).grid(scale(name), OTHERS, 1, "headline")
+    assert sum(p.spec in first for p in headline) == 1
+    assert len(headline) <= 3
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_run_of_a_grid_is_another(chapter):
+    grid = chapters.module(chapter).grid(scale("controlled"), OTHERS, 2, "all")
+    assert len({p.spec for p in grid}) == len(grid) == len({(p.condition, p.spec.seed) for p in grid})
+    for planned in grid:
+        assert run_from_dict(to_dict(planned.spec)) == planned.spec
+        assert set(dict(planned.condition)) == set(chapters.module(chapter).COLUMNS)
+
+
+def test_no_experiment_of_chapters_2_to_4_is_missing():
+    named = set(overlap.EXPERIMENTS.values()) | set(architecture.FACTORS.values()) | {"R03", "R04", "R11", "R33"}
+    wanted = {f"R{n:02d}" for n in (3, 4, *range(6, 20), 33)}
+    assert named == wanted
+    for module in (overlap, architecture):
+        names = {
+            name for p in module.grid(scale("controlled"), OTHERS, 1, "all") for name in dict(p.condition).values()
+        }
+        assert names >= set(overlap.EXPERIMENTS if module is overlap else architecture.FACTORS)
+
+
+def test_short_windows_keep_the_tokens_of_a_step():
+    grid = window_size.grid(scale("controlled"), OTHERS, 1, "all")
+    tokens = {p.spec.training.batch * p.spec.training.length for p in grid if p.spec.training}
+    masked = {round(p.spec.training.mask_rate * p.spec.training.length) / p.spec.training.length
+              for p in grid if p.spec.training}  # fmt: skip
+    assert len(tokens) == len(masked) == 1
+
+
+def test_depth_varies_at_fixed_parameters():
+    chapters.plan("04_architecture", "controlled")
+    rows = {row["condition"]: row["parameters"] for row in chapters.plan("04_architecture", "controlled")}
+    base = rows["factor=base level=base"]
+    for depth in architecture.DEPTHS:
+        assert rows[f"factor=depth level={architecture.counted(depth, 'layer')}"] == pytest.approx(base, rel=0.05)
+
+
+def test_the_plan_counts_what_the_tables_print():
+    rows = chapters.plan("04_architecture", "paper")
+    assert {row["seed"] for row in rows} == set(range(11, 16))
+    printed = [float(row["condition"].split("level=")[1].split(" M")[0]) for row in rows]
+    assert len(printed) == 5 * 32
+    for row, millions in zip(rows, printed, strict=True):
+        assert row["parameters"] / 1e6 == pytest.approx(millions, rel=0.003)
+    assert sum(round(row["parameters"] / 1e6, 2) == m for row, m in zip(rows, printed, strict=True)) == 5 * 29
+
+
+def test_the_papers_tables_are_read_under_our_names():
+    tables = published.table
+    assert set(overlap.paper_overlap(tables)["condition"]) == set(overlap.OVERLAP)
+    assert set(overlap.paper_order(tables)["condition"]) == set(overlap.ORDER)
+    assert set(overlap.paper_domain(tables)["condition"]) == set(overlap.DOMAIN)
+    for factor in (*architecture_figures.COUNTED, *architecture_figures.NAMED):
+        found = architecture_figures.paper(factor, tables)
+        assert found["value"].between(0, 1).all() and len(found)
+        if factor in architecture_figures.NAMED:
+            levels = {dict(p.condition)["level"] for p in architecture.grid(scale("controlled"), OTHERS, 1, "all")}
+            assert set(found["condition"]) <= levels | set(architecture.base_levels(scale("controlled")).values())
+    table_1 = overlap.paper_overlap(tables).set_index(["shown", "condition", "measure"])["value"]
+    assert table_1["paper E", overlap.DEFAULT, "inference (accuracy)"] == pytest.approx(
+        (72.3 + 60.1 + 66.4) / 300, abs=0.02
+    )
+
+
+def rows_of(condition: str, by_seed: dict[int, float]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"condition": condition, "task": "NLI", "metric": "accuracy", "target": "fr", "layer": None, "step": None,
+             "seed": seed, "value": value, "run": f"{condition}{seed}"}
+            for seed, value in by_seed.items()
+        ]
+    )  # fmt: skip
+
+
+def test_differences_are_paired_by_seed_and_in_percent():
+    table = pd.concat([rows_of("base", {1: 0.5, 2: 0.7, 3: 0.6}), rows_of("other", {1: 0.4, 2: 0.6, 3: 0.5})])
+    found = contrast_figures.values(table, scale("controlled"), ["condition"], "fr")
+    changes = contrast_figures.differences(found, "condition", "base").iloc[0]
+    assert changes["change in percent"] == pytest.approx(-100 / 6)
+    assert changes["low"] == pytest.approx(changes["high"]) and changes["seeds"] == 3
+    verdict, *none = contrast_figures.claim(found, "condition", "It helps", "X", "base", "other")
+    assert verdict.verdict == "reproduced" and not none
