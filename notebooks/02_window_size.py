@@ -87,7 +87,7 @@ tables.show(figures.differences(found, "condition", window_size.names(sizes)[0])
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-static-window", "caption": "word2vec with wider and wider windows.\n\nMean reciprocal rank, centred; recorded seeds with 95 % intervals where there are any."}}
 static = window_size.named(both, "word2vec", sizes)
 figures.figure(
-    figures.rows_of(measures.empty(), static, sizes, "condition", base),
+    figures.rows_of(measures.empty(CHAPTER), static, sizes, "condition", base),
     figures.floors(both, base),
     list(dict.fromkeys(static["condition"])),
     "Word retrieval of word2vec by the width of its window.",

@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from xling_utils import corpora, encoder, tokenization
 from xling_utils.errors import UserError
-from xling_utils.pretraining import TOKENIZER_FILE
-from xling_utils.representations import centred, contextual_words
+from xling_utils.reading import Reading
+from xling_utils.representations import centred
 from xling_utils.retrieval import nearest
 from xling_utils.scales import Scale
+from xling_utils.specs import EncoderSpec
 from xling_utils.store import Run
-from xling_utils.word_retrieval import Dictionary, counted_words, restrict
+from xling_utils.word_retrieval import Dictionary, dictionary
 
 if TYPE_CHECKING:
     import ipywidgets
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Explorer:
-    """The dictionary words of one bilingual encoder with their mean vectors at every layer.
+    """The dictionary words of one encoder with their mean vectors at every layer.
 
     ``sources`` and ``targets`` are float32 (layers + 1, words, d), centred by language.
     """
@@ -38,24 +38,18 @@ class Explorer:
 
     @classmethod
     def of(cls, run: Run, scale: Scale, data: Path | None = None) -> Explorer:
-        """Reads a stored bilingual run. Raises :class:`UserError` if it is not one of English and another."""
-        others = [language for language in run.spec.corpus.languages if language != "en"]
-        if len(others) != 1 or run.spec.training is None:
-            raise UserError(f"explorer: run {run.key} is not a bilingual encoder")
-        texts = corpora.load(run.spec.corpus, data, lowercase=run.spec.tokenizer.kind != "mbert")
-        tokenizer = tokenization.load(run.path / TOKENIZER_FILE)
-        counts = {language: counted_words(text) for language, text in texts.items()}
-        pairs = corpora.dictionary(run.spec.corpus.source, others[0], data)
-        dictionary = restrict(pairs, counts["en"], counts[others[0]], others[0], 0)
-        model = encoder.load(run.path)
-
-        def vectors(language: str, words: list[str]) -> npt.NDArray[np.float32]:
-            pieces = tokenization.encode_words(tokenizer, words)
-            stream = tokenization.stream(tokenizer, texts[language])
-            length = run.spec.training.length if run.spec.training else 0
-            return centred(contextual_words(model, stream, pieces, length, scale.context_tokens).vectors)
-
-        return cls(dictionary, vectors("en", dictionary.sources), vectors(others[0], dictionary.targets))
+        """Reads a stored run. Raises :class:`UserError` unless it is an encoder of English and one other language."""
+        languages = run.spec.corpus.languages
+        if len(languages) != 2 or "en" not in languages or not isinstance(run.spec.model, EncoderSpec):
+            raise UserError(
+                f"explorer: run {run.key} is {run.spec.kind} of {'-'.join(languages)}; "
+                "give one of an encoder of English and one other language"
+            )
+        reading = Reading(run, scale, data)
+        (other,) = reading.others
+        words = dictionary(reading, other)
+        sources, targets = reading.vectors("en", words.sources), reading.vectors(other, words.targets)
+        return cls(words, centred(sources), centred(targets))
 
     @cached_property
     def row(self) -> dict[str, int]:

@@ -1,7 +1,8 @@
 """Measures runs once each, several at a time, and keeps the rows beside the store.
 
-A run's rows depend on the run, on the scale's measuring sizes and on this package's sources; a table kept under
-that identity is read back, anything else is measured again.
+A run's rows depend on the run, on the chapter that asks and the condition that the run is to it, on the scale's
+measuring sizes and on this package's sources; a table kept under that identity is read back, anything else is
+measured again.
 """
 
 from __future__ import annotations
@@ -25,11 +26,19 @@ from xling_utils.scales import scale as scale_of
 from xling_utils.specs import canonical_json
 from xling_utils.store import RunStore
 
-COLUMNS = (
-    "experiment", "scale", "model", "sentences", "part_of_speech", "seed", "task", "metric", "source", "target",
-    "layer", "step", "value", "low", "high", "n", "run",
+ROOMS = (
+    "reading.py", "word_retrieval.py", "retrieval.py", "representations.py", "weights.py", "encoder.py",
+    "tokenization.py", "corpora/*.py", "transfer/*.py", "chapters/contrasts.py",
 )  # fmt: skip
-"""Tidy rows of chapter 1; a varied factor is a column. ``run`` is the key of the run in the store."""
+"""Sources that rows depend on, beside those of the chapter."""
+
+
+def columns(chapter: str) -> tuple[str, ...]:
+    """The tidy columns of a chapter: its module's ``COLUMNS``, one a varied factor, among those that all chapters
+    have. ``run`` is the key of the run in the store."""
+    varied = chapters.module(chapter).COLUMNS
+    which = ("seed", "task", "metric", "source", "target", "layer", "step")
+    return ("experiment", "scale", *varied, *which, "value", "low", "high", "n", "run")
 
 
 def table(
@@ -54,8 +63,10 @@ def table(
     runs = ensure([p.spec for p in planned], store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
     keys = [runs[p.spec].key for p in planned]
     folder = store.folder(".measures")
-    paths = {key: folder / f"{key}-{identity(p, scale_of(scale))}.csv" for p, key in zip(planned, keys, strict=True)}
-    missing = [(p, key) for p, key in zip(planned, keys, strict=True) if not paths[key].exists()]
+    paths = [
+        folder / f"{key}-{identity(chapter, p, scale_of(scale))}.csv" for p, key in zip(planned, keys, strict=True)
+    ]
+    missing = [one for one in zip(planned, keys, paths, strict=True) if not one[2].exists()]
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
         with (
@@ -63,7 +74,7 @@ def table(
             bar(len(missing), "measuring") as progress,
         ):
             futures = [
-                pool.submit(_measure, chapter, p, key, scale, data, store.root, paths[key]) for p, key in missing
+                pool.submit(_measure, chapter, p, key, scale, data, store.root, path) for p, key, path in missing
             ]
             try:
                 for future in as_completed(futures):
@@ -72,13 +83,13 @@ def table(
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-    frames = [pd.read_csv(paths[key], keep_default_na=False, na_values=[""]) for key in keys]
-    return pd.concat(frames, ignore_index=True) if frames else empty()
+    frames = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in paths]
+    return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
 
 
-def empty() -> pd.DataFrame:
-    """A table of no rows."""
-    return pd.DataFrame(columns=list(COLUMNS))
+def empty(chapter: str) -> pd.DataFrame:
+    """A chapter's table of no rows."""
+    return pd.DataFrame(columns=list(columns(chapter)))
 
 
 def _measure(
@@ -89,7 +100,7 @@ def _measure(
     rows = chapters.module(chapter).measure(planned, run, scale_of(scale), data)
     frame = pd.DataFrame([row | {"run": key} for row in rows])
     draft = path.with_suffix(f".{os.getpid()}.tmp")
-    frame.reindex(columns=list(COLUMNS)).to_csv(draft, index=False, float_format="%.6g")
+    frame.reindex(columns=list(columns(chapter))).to_csv(draft, index=False, float_format="%.6g")
     draft.rename(path)
 
 
@@ -99,17 +110,18 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def identity(planned: chapters.Planned, scale: Scale) -> str:
+def identity(chapter: str, planned: chapters.Planned, scale: Scale) -> str:
     """Of what a measured table depends on beside its run: 12 hexadecimal digits."""
-    text = canonical_json(planned.condition) + canonical_json(scale) + _sources()
+    text = chapter + canonical_json(planned.condition) + canonical_json(scale) + _sources(chapter)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @cache
-def _sources() -> str:
-    here = Path(__file__).parent
-    names = ("word_retrieval", "retrieval", "representations")
-    return hashlib.sha256(b"".join((here / f"{name}.py").read_bytes() for name in names)).hexdigest()
+def _sources(chapter: str) -> str:
+    own = chapters.module(chapter).__file__
+    assert own is not None
+    found = [path for room in ROOMS for path in sorted(Path(__file__).parent.glob(room))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in [Path(own), *found])).hexdigest()
 
 
 def to_csv(frame: pd.DataFrame) -> str:

@@ -8,28 +8,19 @@ them over (CONTRIBUTING says when).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Real
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from xling_utils.errors import UserError
-from xling_utils.measures import COLUMNS, empty, to_csv
+from xling_utils.measures import columns, empty, to_csv
 from xling_utils.specs import canonical_json
 from xling_utils.store import RunStore, project_root
 
-SAME = (
-    "experiment",
-    "model",
-    "sentences",
-    "part_of_speech",
-    "seed",
-    "metric",
-    "target",
-    "layer",
-    "step",
-    "run",
-)
-"""Columns that say which measurement a row is."""
+MEASURED = ("value", "low", "high", "n")
+"""Columns that say what was measured; the others say what it is that was."""
 PROVENANCE = (
     "commit",
     "processor",
@@ -53,7 +44,7 @@ def _path(folder: str, chapter: str, scale: str, kind: str) -> Path:
 def load(chapter: str, scale: str) -> pd.DataFrame:
     """The committed rows of a chapter at a scale; no rows where none are committed yet."""
     path = _path("book/records", chapter, scale, ".csv")
-    return pd.read_csv(path, keep_default_na=False, na_values=[""]) if path.exists() else empty()
+    return pd.read_csv(path, keep_default_na=False, na_values=[""]) if path.exists() else empty(chapter)
 
 
 def provenance(chapter: str, scale: str) -> pd.DataFrame:
@@ -68,7 +59,7 @@ def write(chapter: str, scale: str, table: pd.DataFrame, store: RunStore | None 
         return None
     path = _path("_build/records", chapter, scale, ".csv")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(to_csv(table[list(COLUMNS)]), encoding="utf-8")
+    path.write_text(to_csv(table[list(columns(chapter))]), encoding="utf-8")
     runs = _provenance_rows(store or RunStore(), dict.fromkeys(table["run"]))
     runs.to_csv(_path("_build/records", chapter, scale, ".runs.csv"), index=False)
     return path
@@ -86,14 +77,22 @@ def _provenance_rows(store: RunStore, keys: Iterable[str]) -> pd.DataFrame:
 
 
 def compare(live: pd.DataFrame, recorded: pd.DataFrame) -> pd.DataFrame:
-    """Live and recorded values of the same measurement on the same run: columns ``live``, ``recorded``.
+    """Live and recorded values of the same measurement on the same run: columns ``live``, ``recorded`` and all that
+    say which measurement it is, as text.
 
     Runs are the same if their keys are: same specification, same text, same recipe versions.
     """
-    columns = list(SAME)
-    text = [frame[[*columns, "value"]].astype(dict.fromkeys(columns, str)) for frame in (live, recorded)]
-    merged = text[0].merge(text[1], on=columns, suffixes=("_live", "_recorded"))
+    same = [column for column in live.columns if column not in MEASURED]
+    live, recorded = (frame[same].map(_text).assign(value=frame["value"]) for frame in (live, recorded))
+    merged = live.merge(recorded, on=same, suffixes=("_live", "_recorded"))
     return merged.rename(columns={"value_live": "live", "value_recorded": "recorded"})
+
+
+def _text(value: Any) -> str:
+    """A cell as text: 8 and 8.0 alike, for a column of whole numbers is read as one of floats where some miss."""
+    if pd.isna(value):
+        return ""
+    return f"{value:.12g}" if isinstance(value, Real) else str(value)
 
 
 def hardware(chapter: str, scale: str) -> pd.DataFrame:

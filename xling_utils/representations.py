@@ -26,7 +26,7 @@ class WordVectors:
     counts: npt.NDArray[np.int64]
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def contextual_words(
     model: Encoder, stream: TokenStream, words: Sequence[tuple[int, ...]], length: int, max_tokens: int
 ) -> WordVectors:
@@ -35,62 +35,86 @@ def contextual_words(
     ``words`` are sequences of pieces; an occurrence's state is the mean over its pieces, and counts only
     where all of them fall into one input and the word ends with them (``un`` does not occur in ``un ##do``).
     Inputs are ``[CLS]`` and ``length - 1`` tokens in stream order, nothing masked; reading stops after about
-    ``max_tokens`` tokens. A word never seen has count 0 and a zero vector.
+    ``max_tokens`` tokens. A word never seen, or of no pieces, has count 0 and a zero vector.
+
+    The cost is that of encoding the text, however many the words: ask for all at once.
     """
     step = length - 1
     inputs = min(len(stream.ids), max_tokens) // step
-    tokens = stream.ids[: inputs * step].reshape(inputs, step).astype(np.int64)
-    goes_on = np.append(stream.inside[1:], False)[: inputs * step].reshape(inputs, step)
-    found = _occurrences(tokens, goes_on, words)
-    device = next(model.parameters()).device
-    layers, width = model.spec.layers + 1, model.spec.width
-    sums = torch.zeros(layers, len(words), width, device=device)
-    counts = torch.zeros(len(words), dtype=torch.int64, device=device)
-    for start in range(0, inputs, BATCH):
-        block = torch.from_numpy(tokens[start : start + BATCH]).to(device)
-        block = torch.cat([torch.full((len(block), 1), CLS, device=device), block], dim=1)
-        here = (found[:, 1] >= start) & (found[:, 1] < start + BATCH)
-        if not here.any():
-            continue
-        word, row, column, span = torch.from_numpy(found[here].T).to(device)
-        counts.index_add_(0, word, torch.ones_like(word))
-        for layer, states in enumerate(model.hidden_states(block)):
-            for pieces in torch.unique(span).tolist():  # words of one piece, of two, ...
-                of = span == pieces
-                places = column[of][:, None] + 1 + torch.arange(pieces, device=device)
-                means = states[(row[of] - start)[:, None], places].mean(dim=1)
-                sums[layer].index_add_(0, word[of], means)
-    vectors = sums / counts.clamp(min=1)[None, :, None]
-    return WordVectors(vectors.cpu().numpy(), counts.cpu().numpy())
+    ids = stream.ids[: inputs * step].astype(np.int64)
+    ends = ~np.append(stream.inside[1:], False)[: len(ids)]
+    distinct = {pieces: number for number, pieces in enumerate(dict.fromkeys(words))}
+    word, place = _occurrences(ids, ends, list(distinct), step)
+    order = np.argsort(place)
+    word, place = word[order], place[order]
+    pieces = np.array([len(pieces) for pieces in distinct], dtype=np.int64)
+    times = pieces[word]
+    place = np.repeat(place - np.cumsum(times) + times, times) + np.arange(times.sum())
+    rows, row = np.unique(place // step, return_inverse=True)  # inputs that hold none of the words are not read
+    inside = row * length + 1 + place % step
+    piece_of = torch.from_numpy(np.repeat(word, times))
+    sums = torch.zeros(model.spec.layers + 1, len(distinct), model.spec.width)
+    for start in range(0, len(rows), BATCH):
+        block = ids.reshape(inputs, step)[rows[start : start + BATCH]]
+        block = np.pad(block, ((0, 0), (1, 0)), constant_values=CLS)
+        here = slice(*np.searchsorted(row, (start, start + BATCH)))
+        places = torch.from_numpy(inside[here] - start * length)
+        for layer, states in enumerate(model.hidden_states(torch.from_numpy(block))):
+            sums[layer].index_add_(0, piece_of[here], states.flatten(0, 1)[places])
+    counts = np.bincount(word, minlength=len(distinct))
+    vectors = sums.numpy() / np.maximum(counts * pieces, 1)[:, None].astype(np.float32)
+    asked = [distinct[pieces] for pieces in words]
+    return WordVectors(vectors[:, asked], counts[asked])
 
 
 def _occurrences(
-    tokens: npt.NDArray[np.int64], goes_on: npt.NDArray[np.bool_], words: Sequence[tuple[int, ...]]
-) -> npt.NDArray[np.int64]:
-    """Rows (word, input, column, pieces) wherever a word's pieces stand in a row of ``tokens``; ``goes_on``
-    says of each token whether the next one continues its word."""
-    by_first: dict[int, list[int]] = {}
-    for number, pieces in enumerate(words):
-        if pieces:
-            by_first.setdefault(pieces[0], []).append(number)
-    rows = []
-    wanted = np.isin(tokens, np.fromiter(by_first, dtype=np.int64, count=len(by_first)))
-    width = tokens.shape[1]
-    for i, j in np.argwhere(wanted).tolist():
-        line = tokens[i]
-        for number in by_first[int(line[j])]:
-            pieces = words[number]
-            n = len(pieces)
-            if j + n <= width and not goes_on[i, j + n - 1] and tuple(line[j : j + n].tolist()) == pieces:
-                rows.append((number, i, j, n))
-    return np.array(rows, dtype=np.int64).reshape(-1, 4)
+    ids: npt.NDArray[np.int64], ends: npt.NDArray[np.bool_], words: Sequence[tuple[int, ...]], step: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Which of the distinct ``words`` stand where in ``ids``, not across a multiple of ``step``: the words'
+    numbers and the places of their first pieces. ``ends`` says of each token whether a word may end with it.
+
+    All places walk the tree of the words' beginnings at once. A node's number is its rank among the nodes of its
+    depth, by the number of its parent and the piece that leads to it.
+    """
+    lengths = np.array([len(pieces) for pieces in words], dtype=np.int64)
+    base = 1 + max(ids.max(initial=0), max((max(pieces, default=0) for pieces in words), default=0))
+    node, at = np.zeros(len(words), dtype=np.int64), np.zeros(len(ids), dtype=np.int64)
+    place = np.arange(len(ids))
+    found_words, found_places = [place[:0]], [place[:0]]
+    for depth in range(1, lengths.max(initial=0) + 1):
+        longer = np.flatnonzero(lengths >= depth)
+        next_piece = np.array([words[number][depth - 1] for number in longer.tolist()])
+        keys, node[longer] = np.unique(node[longer] * base + next_piece, return_inverse=True)
+        fits = place % step + depth <= step
+        place, at = place[fits], at[fits]
+        key = at * base + ids[place + depth - 1]
+        at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+        known = keys[at] == key
+        place, at = place[known], at[known]
+        word = np.full(len(keys), -1)
+        whole = np.flatnonzero(lengths == depth)
+        word[node[whole]] = whole
+        here = (word[at] >= 0) & ends[place + depth - 1]
+        found_words.append(word[at[here]])
+        found_places.append(place[here])
+    return np.concatenate(found_words), np.concatenate(found_places)
 
 
 def static_words(vectors: npt.NDArray[np.float32], words: Sequence[tuple[int, ...]]) -> npt.NDArray[np.float32]:
-    """Words as means of their pieces' static vectors: ``vectors`` (vocabulary, d) -> (words, d)."""
-    return np.stack([vectors[list(pieces)].mean(axis=0) for pieces in words])
+    """Words as means of their pieces' static vectors, zero for a word of no pieces: ``vectors`` (vocabulary, d) ->
+    (words, d)."""
+    means = np.zeros((len(words), vectors.shape[1]), dtype=np.float32)
+    for number, pieces in enumerate(words):
+        if pieces:
+            means[number] = vectors[list(pieces)].mean(axis=0)
+    return means
 
 
 def centred(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """``vectors`` (..., words, d) less their mean over words: the language's own position taken out."""
-    return vectors - vectors.mean(axis=-2, keepdims=True)
+    """``vectors`` (..., words, d) less their mean over words: the language's own position taken out.
+
+    A zero vector, of a word that was never seen, stays zero and does not count in the mean.
+    """
+    seen = vectors.any(axis=-1, keepdims=True)
+    mean = vectors.sum(axis=-2, keepdims=True) / np.maximum(seen.sum(axis=-2, keepdims=True), 1)
+    return np.where(seen, vectors - mean.astype(vectors.dtype), 0).astype(vectors.dtype)

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from safetensors.numpy import load_file
 
-from xling_utils import corpora, encoder, tokenization
+from xling_utils import corpora
 from xling_utils.corpora.controlled import lexicon
+from xling_utils.encoder import Encoder
 from xling_utils.errors import UserError
-from xling_utils.pretraining import SNAPSHOTS, TOKENIZER_FILE, VECTORS_FILE
-from xling_utils.representations import centred, contextual_words, static_words
+from xling_utils.reading import Reading
+from xling_utils.representations import centred
 from xling_utils.retrieval import bootstrap, chance_reciprocal_rank, reciprocal_ranks
 from xling_utils.scales import Scale
-from xling_utils.specs import EncoderSpec, StaticSpec
 from xling_utils.store import Run
+
+Array = npt.NDArray[np.float32]
+Lookup = Callable[[Sequence[str]], Array]
+"""Words -> their vectors (layers + 1, words, d)."""
 
 OPEN_CLASSES = ("NOUN", "VERB", "ADV", "ADJ")
 CLOSED_CLASSES = ("ADP", "AUX", "CCONJ", "DET", "INTJ", "NUM", "PART", "PRON", "SCONJ")
@@ -46,26 +48,18 @@ class Dictionary:
     def shuffled(self, seed: int) -> Dictionary:
         """The negative control: the translations of all sources, dealt out anew among them."""
         order = np.random.default_rng(seed).permutation(len(self.gold))
-        return Dictionary(
-            self.language, self.sources, self.targets, self.dictionary_targets, [self.gold[i] for i in order]
-        )
+        return replace(self, gold=[self.gold[i] for i in order])
 
-
-def counted_words(text: Any) -> Counter[str]:
-    """How often each space-separated word stands in a dataset's ``text`` column."""
-    return Counter(word for batch in text.iter(batch_size=5000) for line in batch["text"] for word in line.split())
+    def without_others(self) -> Dictionary:
+        """The same with the dictionary's own targets as the only candidates."""
+        return replace(self, targets=self.targets[: self.dictionary_targets])
 
 
 def restrict(
-    pairs: Sequence[tuple[str, str]],
-    source: Counter[str],
-    target: Counter[str],
-    language: str,
-    candidates: int,
-    *,
-    identical: bool = False,
+    pairs: Sequence[tuple[str, str]], source: Counter[str], target: Counter[str], language: str, candidates: int
 ) -> Dictionary:
-    """Keeps the pairs whose words stand often enough in the text; pairs of ``identical`` strings on request.
+    """Keeps the pairs whose words stand often enough in the text, counted in ``source`` and ``target``; of other
+    words of the language, those among its ``candidates`` most frequent.
 
     A translation of several units (Chinese characters, Vietnamese syllables) counts if each of its units does.
     Raises :class:`UserError` if nothing is left.
@@ -74,7 +68,7 @@ def restrict(
     def common(word: str, counts: Counter[str]) -> bool:
         return all(counts[unit] >= MINIMUM_COUNT for unit in word.split())
 
-    kept = [(s, t) for s, t in pairs if (identical or s != t) and common(s, source) and common(t, target)]
+    kept = [(s, t) for s, t in pairs if common(s, source) and common(t, target)]
     if not kept:
         raise UserError(
             f"dictionary en-{language}: none of its {len(pairs)} pairs has both words in the corpus; "
@@ -82,101 +76,137 @@ def restrict(
         )
     sources = sorted({s for s, _ in kept})
     own = sorted({t for _, t in kept})
-    others = [word for word, _ in target.most_common(candidates) if word not in set(own)]
-    targets = own + [word for word in others if target[word] >= MINIMUM_COUNT]
     row = {word: i for i, word in enumerate(own)}
+    others = [word for word, _ in target.most_common(candidates) if word not in row]
+    targets = own + [word for word in others if target[word] >= MINIMUM_COUNT]
     gold: dict[str, set[int]] = {}
     for s, t in kept:
         gold.setdefault(s, set()).add(row[t])
     return Dictionary(language, sources, targets, len(own), [gold[s] for s in sources])
 
 
-def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
-    """Tidy rows of one run: ``task, metric, source, target, layer, step, value, low, high, n``.
+def dictionary(reading: Reading, language: str, candidates: int = 0, *, identical: bool = False) -> Dictionary:
+    """The dictionary of English and ``language``, spelt as the run's text is, restricted to its common words.
 
-    The dictionary holds the words that stand often enough in the scale's *small* corpus of the same seed, so
-    that both data sizes are asked the same questions (the small corpus is a part of the large one). Metrics:
-    ``mrr`` (dictionary candidates, plain cosine: A's), ``mrr_centred`` (each language's mean taken out first),
-    ``mrr_vocabulary`` (centred, among the full vocabulary), ``mrr_identical`` (as ``mrr``, with the pairs of
-    identical strings that the others leave out), ``mrr_shuffled`` (centred, shuffled dictionary), ``chance``
-    and ``chance_vocabulary``. ``low`` and ``high`` bound a 95 % bootstrap interval over dictionary words.
-    Snapshots give rows of ``mrr_centred`` a ``step``; controlled text, rows of ``mrr`` a ``part_of_speech``.
+    Pairs of ``identical`` strings come on request; they are those of the usual spelling, so that a language is asked
+    for the same words when it is spelt otherwise. Raises :class:`UserError` if no pair is left.
     """
-    spec = run.spec
-    lowercase = spec.tokenizer.kind != "mbert"
-    texts = corpora.load(spec.corpus, data, lowercase=lowercase)
-    small = replace(spec.corpus, sentences=min(spec.corpus.sentences, scale.sentences[0]))
-    counts = {lang: counted_words(text) for lang, text in corpora.load(small, data, lowercase=lowercase).items()}
-    tokenizer = tokenization.load(run.path / TOKENIZER_FILE)
-    streams = {}
-    if isinstance(spec.model, EncoderSpec):
-        streams = {lang: tokenization.stream(tokenizer, text) for lang, text in texts.items()}
-    length = (spec.training or scale.training).length
+    pairs = corpora.dictionary(reading.run.spec.corpus.source, language, reading.data)
+    return _spelt(reading, language, [(s, t) for s, t in pairs if identical or s != t], candidates)
 
-    def vectors(model: Any, language: str, words: Sequence[str]) -> npt.NDArray[np.float32]:
-        pieces = tokenization.encode_words(tokenizer, words)
-        if isinstance(spec.model, StaticSpec):
-            return static_words(model, pieces)[None]
-        return contextual_words(model, streams[language], pieces, length, scale.context_tokens).vectors
 
-    model = _model(run)
-    snapshots = [
-        (int(path.stem), encoder.load(run.path, f"{SNAPSHOTS}/{path.name}"))
-        for path in sorted((run.path / SNAPSHOTS).glob("*.safetensors"))
-    ]
-    for language in spec.corpus.languages:
-        if language == "en":
-            continue
-        pairs = corpora.dictionary(spec.corpus.source, language, data)
-        dictionary = restrict(pairs, counts["en"], counts[language], language, scale.candidates)
-        x = vectors(model, "en", dictionary.sources)
-        y = vectors(model, language, dictionary.targets)
-        for layer, (sources, others) in enumerate(zip(x, y, strict=True)):
-            for metric, value in _measures(sources, others, dictionary, spec.seed):
+def _spelt(reading: Reading, language: str, pairs: Iterable[tuple[str, str]], candidates: int) -> Dictionary:
+    corpus, counts = reading.run.spec.corpus, reading.counts
+    here, there = corpora.respelled(corpus, "en"), corpora.respelled(corpus, language)
+    pairs = [(here(s), there(t)) for s, t in pairs]
+    return restrict(pairs, counts["en"], counts[language], language, candidates)
+
+
+@dataclass(frozen=True)
+class _Questions:
+    """What a language is asked: the dictionary and candidates, the one with identical pairs, and, of controlled text,
+    the one with function words, with the part of speech of each of its sources."""
+
+    main: Dictionary
+    full: Dictionary
+    tagged: Dictionary | None
+    tags: npt.NDArray[np.str_]
+
+    @classmethod
+    def of(cls, reading: Reading, language: str) -> _Questions:
+        main = dictionary(reading, language, reading.scale.candidates)
+        full = dictionary(reading, language, identical=True)
+        if reading.run.spec.corpus.source != "controlled":
+            return cls(main, full, None, np.array([], dtype=str))
+        entries = lexicon.tagged_dictionary(language)
+        tagged = _spelt(reading, language, [(s, t) for s, t, _ in entries if s != t], 0)
+        spelt = corpora.respelled(reading.run.spec.corpus, "en")
+        tag_of = {spelt(source): tag for source, _, tag in entries}
+        return cls(main, full, tagged, np.array([tag_of[source] for source in tagged.sources]))
+
+    @property
+    def all(self) -> list[Dictionary]:
+        return [self.main, self.full, *([self.tagged] if self.tagged else [])]
+
+
+def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
+    """Tidy rows of one run, English against each of its other languages: ``task, metric, source, target, layer,
+    step, value, low, high, n``.
+
+    The dictionary holds the words that stand often enough in the beginning of the text, as much of it as the scale's
+    *small* corpus is, so that both data sizes are asked the same questions. Metrics: ``mrr`` (dictionary candidates,
+    plain cosine: A's), ``mrr_centred`` (each language's mean taken out first), ``mrr_vocabulary`` (centred, among
+    the full vocabulary), ``mrr_identical`` (as ``mrr``, with the pairs of identical strings that the others leave
+    out), ``mrr_shuffled`` (centred, shuffled dictionary), ``chance`` and ``chance_vocabulary``. ``low`` and ``high``
+    bound a 95 % bootstrap interval over dictionary words. Controlled text gives rows of ``mrr`` a
+    ``part_of_speech``; snapshots, rows of ``mrr_centred`` a ``step``: their vectors are means over less text (see
+    :data:`xling_utils.reading.SNAPSHOT_PART`).
+    """
+    reading = Reading(run, scale, data)
+    asked = {language: _Questions.of(reading, language) for language in reading.others}
+    english = _lookup(reading, "en", (d.sources for questions in asked.values() for d in questions.all))
+    for language, questions in asked.items():
+        other = _lookup(reading, language, (d.targets for d in questions.all))
+        for layer, x, y in _layers(english, other, questions.main):
+            for metric, value in _measures(x, y, questions.main, run.spec.seed):
                 yield _row(language, metric, layer, value)
-        own = dictionary.targets[: dictionary.dictionary_targets]
-        for step, earlier in snapshots:
-            x, y = vectors(earlier, "en", dictionary.sources), vectors(earlier, language, own)
-            for layer, (sources, others) in enumerate(zip(x, y, strict=True)):
-                values = reciprocal_ranks(centred(sources), centred(others), dictionary.gold)
+        for layer, x, y in _layers(english, other, questions.full):
+            yield _row(language, "mrr_identical", layer, _reciprocal_ranks(x, y, questions.full.gold))
+        if questions.tagged:
+            for layer, x, y in _layers(english, other, questions.tagged):
+                yield from _by_part_of_speech(x, y, questions.tagged, questions.tags, layer)
+    for step, encoder in reading.snapshots():
+        english = _lookup(reading, "en", (questions.main.sources for questions in asked.values()), encoder)
+        for language, questions in asked.items():
+            own = questions.main.without_others()
+            other = _lookup(reading, language, [own.targets], encoder)
+            for layer, x, y in _layers(english, other, own):
+                values = _reciprocal_ranks(centred(x), centred(y), own.gold)
                 yield _row(language, "mrr_centred", layer, values) | {"step": step}
-        full = restrict(pairs, counts["en"], counts[language], language, 0, identical=True)
-        x, y = vectors(model, "en", full.sources), vectors(model, language, full.targets)
-        for layer, (sources, others) in enumerate(zip(x, y, strict=True)):
-            yield _row(language, "mrr_identical", layer, reciprocal_ranks(sources, others, full.gold))
-        if spec.corpus.source == "controlled":
-            yield from _by_part_of_speech(language, counts, partial(vectors, model))
+
+
+def _lookup(reading: Reading, language: str, lists: Iterable[Sequence[str]], snapshot: Encoder | None = None) -> Lookup:
+    """The vectors of all words of ``lists``, from one reading of the text."""
+    words = dict.fromkeys(word for some in lists for word in some)
+    row = {word: number for number, word in enumerate(words)}
+    vectors = reading.vectors(language, list(words), snapshot)
+    return lambda wanted: vectors[:, [row[word] for word in wanted]]
+
+
+def _layers(english: Lookup, other: Lookup, dictionary: Dictionary) -> Iterator[tuple[int, Array, Array]]:
+    """Layer by layer, the vectors of a dictionary's sources and targets."""
+    pairs = zip(english(dictionary.sources), other(dictionary.targets), strict=True)
+    return ((layer, x, y) for layer, (x, y) in enumerate(pairs))
+
+
+def _reciprocal_ranks(x: Array, y: Array, gold: Sequence[set[int]]) -> npt.NDArray[np.floating]:
+    """1 / rank of each source; a translation without a vector (see :meth:`Reading.vectors`) ranks last."""
+    seen = set(np.flatnonzero(y.any(axis=1)).tolist())
+    values = reciprocal_ranks(x, y, [own & seen or own for own in gold])
+    values[[not own & seen for own in gold]] = 1 / len(y)
+    return values
 
 
 def _by_part_of_speech(
-    language: str,
-    counts: dict[str, Counter[str]],
-    vectors: Callable[[str, Sequence[str]], npt.NDArray[np.float32]],
+    x: Array, y: Array, dictionary: Dictionary, tags: npt.NDArray[np.str_], layer: int
 ) -> Iterator[dict[str, Any]]:
     """Rows of ``mrr`` by part of speech of the English word, function words included (B, sec. 2.5)."""
-    tagged = lexicon.tagged_dictionary(language)
-    pairs = [(source, target) for source, target, _ in tagged]
-    dictionary = restrict(pairs, counts["en"], counts[language], language, 0)
-    tag_of = {source: tag for source, _, tag in tagged}
-    tags = np.array([tag_of[source] for source in dictionary.sources])
     closed = np.isin(tags, CLOSED_CLASSES)
-    x, y = vectors("en", dictionary.sources), vectors(language, dictionary.targets)
-    for layer, (sources, others) in enumerate(zip(x, y, strict=True)):
-        values = reciprocal_ranks(sources, others, dictionary.gold)
-        groups = [("closed", closed), ("open", ~closed), *((tag, tags == tag) for tag in OPEN_CLASSES)]
-        for name, mask in groups:
-            if mask.any():
-                yield _row(language, "mrr", layer, values[mask]) | {"part_of_speech": name}
+    values = _reciprocal_ranks(x, y, dictionary.gold)
+    for name, mask in [("closed", closed), ("open", ~closed), *((tag, tags == tag) for tag in OPEN_CLASSES)]:
+        if mask.any():
+            yield _row(dictionary.language, "mrr", layer, values[mask]) | {"part_of_speech": name}
 
 
 def _measures(
-    x: npt.NDArray[np.float32], y: npt.NDArray[np.float32], dictionary: Dictionary, seed: int
+    x: Array, y: Array, dictionary: Dictionary, seed: int
 ) -> Iterator[tuple[str, npt.NDArray[np.floating] | float]]:
     own = y[: dictionary.dictionary_targets]
-    yield "mrr", reciprocal_ranks(x, own, dictionary.gold)
-    yield "mrr_centred", reciprocal_ranks(centred(x), centred(own), dictionary.gold)
-    yield "mrr_vocabulary", reciprocal_ranks(centred(x), centred(y), dictionary.gold)
-    yield "mrr_shuffled", reciprocal_ranks(centred(x), centred(own), dictionary.shuffled(seed).gold)
+    middle, own_middle = centred(x), centred(own)
+    yield "mrr", _reciprocal_ranks(x, own, dictionary.gold)
+    yield "mrr_centred", _reciprocal_ranks(middle, own_middle, dictionary.gold)
+    yield "mrr_vocabulary", _reciprocal_ranks(middle, centred(y), dictionary.gold)
+    yield "mrr_shuffled", _reciprocal_ranks(middle, own_middle, dictionary.shuffled(seed).gold)
     yield "chance", chance_reciprocal_rank(len(own), dictionary.gold)
     yield "chance_vocabulary", chance_reciprocal_rank(len(y), dictionary.gold)
 
@@ -189,9 +219,3 @@ def _row(language: str, metric: str, layer: int, values: npt.NDArray[np.floating
         value, low, high, n = interval.value, interval.low, interval.high, interval.n
     return {"task": "word retrieval", "metric": metric, "source": "en", "target": language, "layer": layer,
             "step": None, "value": value, "low": low, "high": high, "n": n}  # fmt: skip
-
-
-def _model(run: Run) -> Any:
-    if isinstance(run.spec.model, EncoderSpec):
-        return encoder.load(run.path)
-    return load_file(run.path / VECTORS_FILE)["vectors"]

@@ -38,7 +38,7 @@ def test_every_measure_is_there(table: pd.DataFrame) -> None:
     assert set(table["model"]) == set(data_size.MODELS)
     assert table["value"].between(0, 1).all()
     assert set(table.loc[table["experiment"] == "R05", "part_of_speech"]) >= {"open", "closed", "NOUN", "VERB"}
-    assert list(table.columns) == list(measures.COLUMNS)
+    assert list(table.columns) == list(measures.columns("01_data_size"))
 
 
 def test_both_sizes_are_asked_the_same_words(table: pd.DataFrame) -> None:
@@ -98,7 +98,7 @@ def test_a_committed_record_on_real_text_is_reproduced(tmp_path: Path, monkeypat
     planned = next(p for p in data_size.grid(natural, ["fr"], 1, "headline") if dict(p.condition)["model"] == "GloVe")
     run = ensure([planned.spec], store=RunStore(tmp_path), data=DATA, progress=False)[planned.spec]
     rows = pd.DataFrame(data_size.measure(planned, run, natural, DATA)).assign(run=run.key)
-    live = rows.reindex(columns=list(measures.COLUMNS))
+    live = rows.reindex(columns=list(measures.columns("01_data_size")))
     live.to_csv(tmp_path / "live.csv", index=False)
     live = pd.read_csv(tmp_path / "live.csv", keep_default_na=False, na_values=[""])
     same = records.compare(live, records.load("01_data_size", "natural"))

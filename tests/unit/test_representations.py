@@ -10,7 +10,7 @@ from xling_utils import representations
 from xling_utils.encoder import Encoder
 from xling_utils.representations import centred, contextual_words, static_words
 from xling_utils.specs import EncoderSpec
-from xling_utils.tokenization import CLS, SEP, TokenStream
+from xling_utils.tokenization import CLS, FIRST, SEP, TokenStream
 
 LENGTH = 9
 ORDINARY, CONTINUING = range(5, 12), range(12, 16)
@@ -40,7 +40,9 @@ def stream(sentences: int = 200, seed: int = 0) -> TokenStream:
             ids += [rng.choice(ORDINARY), *rng.choice(CONTINUING, rng.integers(0, 3))]
         ids += [*WORDS[rng.integers(len(WORDS))], SEP]
     tokens = np.array(ids, dtype=np.int32)
-    return TokenStream(tokens, np.array(starts), np.zeros(sentences, dtype=np.int64), np.isin(tokens, CONTINUING))
+    return TokenStream(
+        tokens, np.array(starts), np.zeros(sentences, dtype=np.int64), np.isin(tokens, CONTINUING), (FIRST, 20)
+    )
 
 
 @torch.no_grad()
@@ -85,13 +87,13 @@ def test_a_word_never_seen_has_count_0_and_a_zero_vector(model):
 
 def test_the_beginning_of_a_longer_word_is_not_the_word(model):
     ids = np.array([5, 12, SEP, 5, SEP, 6, SEP, SEP], dtype=np.int32)
-    text = TokenStream(ids, np.array([0, 3, 5, 7]), np.zeros(4, dtype=np.int64), np.isin(ids, CONTINUING))
+    text = TokenStream(ids, np.array([0, 3, 5, 7]), np.zeros(4, dtype=np.int64), np.isin(ids, CONTINUING), (FIRST, 20))
     assert contextual_words(model, text, [(5,), (5, 12)], LENGTH, 10**9).counts.tolist() == [1, 1]
 
 
 def test_a_word_cut_by_the_end_of_an_input_does_not_count(model):
     ids = np.array([6, 6, 6, 6, 6, 6, 6, 5, 12, 13, 6, 6, 6, 6, 6, 6], dtype=np.int32)
-    text = TokenStream(ids, np.array([0]), np.zeros(1, dtype=np.int64), np.isin(ids, CONTINUING))
+    text = TokenStream(ids, np.array([0]), np.zeros(1, dtype=np.int64), np.isin(ids, CONTINUING), (FIRST, 20))
     counts = contextual_words(model, text, [(5,), (5, 12), (5, 12, 13), (6,)], LENGTH, 10**9).counts
     assert counts.tolist() == [0, 0, 0, 13]
 
@@ -121,3 +123,18 @@ def test_centring_takes_the_mean_over_words_out_of_each_layer(shape):
     result = centred(vectors)
     np.testing.assert_allclose(result.mean(axis=-2), 0, atol=1e-6)
     np.testing.assert_allclose(result + vectors.mean(axis=-2, keepdims=True), vectors, atol=1e-5)
+
+
+def test_a_word_of_no_pieces_has_a_zero_static_vector():
+    result = static_words(np.ones((20, 3), dtype=np.float32), [(), (5, 6)])
+    assert result.tolist() == [[0, 0, 0], [1, 1, 1]]
+
+
+def test_centring_leaves_zero_vectors_zero_and_out_of_the_mean():
+    vectors = np.random.default_rng(0).normal(3, 1, (2, 7, 4)).astype(np.float32)
+    expected = centred(vectors)
+    missing = np.zeros((2, 2, 4), dtype=np.float32)
+    result = centred(np.concatenate([missing, vectors], axis=1))
+    assert result.dtype == np.float32 and not result[:, :2].any()
+    np.testing.assert_allclose(result[:, 2:], expected, atol=1e-6)
+    assert not centred(missing).any()

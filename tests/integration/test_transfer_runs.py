@@ -1,0 +1,109 @@
+"""Zero-shot transfer on stored runs: tidy rows, the same every time, in the spelling of the corpus."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from xling_utils import transfer
+from xling_utils.errors import UserError
+from xling_utils.execution import ensure
+from xling_utils.scales import scale
+from xling_utils.specs import Change, CorpusSpec, EncoderSpec, RunSpec
+from xling_utils.store import Run, RunStore
+from xling_utils.transfer.tuning import Recipe
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
+SMOKE = scale("smoke")
+COLUMNS = {"task", "metric", "source", "target", "layer", "step", "value", "low", "high", "n"}
+
+
+def smoke(**changes: object) -> RunSpec:
+    return replace(SMOKE.bert(("en", "fr"), 300, 1), **changes)
+
+
+SPECS = {
+    "bert": smoke(),
+    "separate": smoke(model=replace(SMOKE.encoder, separate_embeddings=True, separate_blocks=1)),
+    "fake": smoke(corpus=CorpusSpec("controlled", ("en", "fr"), 300, 1, (Change("fake", ("en",)),))),
+    "word2vec": SMOKE.static("word2vec", ("en", "fr"), 300, 1),
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    store = RunStore(tmp_path_factory.mktemp("store"))
+    trained = ensure(list(SPECS.values()), store=store, progress=False)
+    return {name: trained[spec] for name, spec in SPECS.items()}
+
+
+def measured(run: Run, task: str) -> dict[tuple[str, str, str], float]:
+    rows = list(transfer.rows(run, SMOKE, None, task))
+    assert all(set(row) == COLUMNS and row["task"] == task and 0 <= row["value"] <= 1 for row in rows)
+    assert all(row["low"] <= row["value"] <= row["high"] for row in rows if row["n"])
+    return {(row["metric"], row["source"], row["target"]): row["value"] for row in rows}
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_inference_gives_tidy_rows(runs, name):
+    rows = measured(runs[name], "NLI")
+    everywhere = {(metric, "en", to) for metric in ("accuracy", "majority", "random") for to in ("en", "fr")}
+    mixed = {("accuracy_mixed", "en", "fr"), ("accuracy_mixed", "fr", "en")}
+    together = name in ("bert", "fake")  # one encoder reads both languages
+    assert set(rows) == everywhere | {("accuracy_dev", "en", "en")} | (mixed if together else set())
+    assert rows["majority", "en", "fr"] == rows["random", "en", "fr"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_entities_give_tidy_rows(runs, name):
+    rows = measured(runs[name], "NER")
+    everywhere = {(metric, "en", to) for metric in ("f1", "lookup", "random") for to in ("en", "fr")}
+    assert everywhere | {("f1_dev", "en", "en"), ("f1_new_names", "en", "fr")} <= set(rows)
+    assert rows["lookup", "en", "en"] > 0.5
+    # Nina is Nina in French, but no name is spelt as in Fake-English
+    assert rows["lookup", "en", "fr"] == 0 if name == "fake" else rows["lookup", "en", "fr"] > 0.4
+
+
+def test_the_same_run_gives_the_same_rows(runs):
+    for task in transfer.TASKS:
+        assert measured(runs["bert"], task) == measured(runs["bert"], task)
+
+
+def test_nothing_of_another_language_is_read_before_the_test(runs, monkeypatch):
+    asked = []
+    whole = transfer.Source.columns
+
+    def columns(self, kind, language, split, count):
+        asked.append((language, split))
+        return whole(self, kind, language, split, count)
+
+    monkeypatch.setattr(transfer.Source, "columns", columns)
+    for task in transfer.TASKS:
+        measured(runs["bert"], task)
+    assert {split for language, split in asked if language != "en"} == {"test"}
+    assert {split for language, split in asked if language == "en"} == {"train", "dev", "test"}
+
+
+def test_an_unknown_task_and_a_run_without_english_are_mistakes(runs):
+    with pytest.raises(UserError, match="unknown task 'POS'; known: NLI, NER"):
+        list(transfer.rows(runs["bert"], SMOKE, None, "POS"))
+    french = replace(runs["bert"], spec=SMOKE.bert(("fr", "es"), 300, 1))
+    with pytest.raises(UserError, match="does not know English"):
+        list(transfer.rows(french, SMOKE, None, "NLI"))
+
+
+@pytest.mark.skipif(not (DATA / "nli").is_dir(), reason=f"no real data at {DATA}; set XLING_TEST_DATA")
+def test_real_text_transfers(tmp_path, monkeypatch):
+    corpus = CorpusSpec("directory", ("en", "zh"), 300, 1)
+    spec = replace(SMOKE.bert(("en", "zh"), 300, 1), corpus=corpus, tokenizer=scale("natural").tokenizer(("en", "zh")))
+    assert isinstance(spec.model, EncoderSpec)
+    spec = replace(spec, tokenizer=replace(spec.tokenizer, size=6000))
+    run = ensure([spec], store=RunStore(tmp_path), data=DATA, progress=False)[spec]
+    for task, metric in (("NLI", "accuracy"), ("NER", "f1")):
+        monkeypatch.setitem(transfer.RECIPES, ("smoke", task), Recipe(100, 1, 32, 1e-3, 60))
+        rows = list(transfer.rows(run, SMOKE, DATA, task))
+        assert {row["target"] for row in rows if row["metric"] == metric} == {"en", "zh"}

@@ -1,0 +1,44 @@
+"""Stored runs that were never trained, for tests of what is measured on runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec
+from xling_utils.store import Run
+
+Stored = Callable[..., Run]
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Stored:
+    """Writes a run with its initial weights, as training writes a trained one; a second call replaces the first."""
+    import numpy as np
+    import torch
+    from safetensors.numpy import save_file
+
+    from xling_utils import corpora, tokenization, weights
+    from xling_utils.encoder import Encoders
+    from xling_utils.pretraining import TOKENIZER_FILE, VECTORS_FILE
+
+    def write(
+        corpus: CorpusSpec,
+        pieces: TokenizerSpec,
+        model: EncoderSpec | StaticSpec,
+        training: TrainingSpec | None = None,
+    ) -> Run:
+        tokenizer = tokenization.build(pieces, corpora.load(corpus))
+        tokenizer.save(str(tmp_path / TOKENIZER_FILE))
+        size = tokenization.vocabulary_size(tokenizer, pieces, corpus.languages)
+        if isinstance(model, EncoderSpec):
+            torch.manual_seed(0)
+            weights.save_all(Encoders(model, size, corpus.languages), tmp_path)
+        else:
+            vectors = np.random.default_rng(0).normal(size=(size, model.width)).astype(np.float32)
+            save_file({"vectors": vectors}, tmp_path / VECTORS_FILE)
+        return Run("key", tmp_path, RunSpec(corpus, pieces, model, training, corpus.seed), {})
+
+    return write

@@ -1,0 +1,151 @@
+"""Word retrieval on a stored run: which words are asked, and what becomes of those without a vector."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.torch import save_file
+
+from xling_utils import corpora, explorer, weights, word_retrieval
+from xling_utils.errors import UserError
+from xling_utils.pretraining import SNAPSHOTS
+from xling_utils.reading import Reading
+from xling_utils.scales import scale as scale_of
+from xling_utils.specs import Change, CorpusSpec, EncoderSpec, StaticSpec, TokenizerSpec
+from xling_utils.store import Run
+from xling_utils.word_retrieval import dictionary, restrict
+
+SCALE = replace(scale_of("smoke"), sentences=(200, 200), candidates=50, context_tokens=2_000)
+ENCODER = EncoderSpec(layers=1, width=8, heads=2, intermediate=16, positions=32)
+PIECES = TokenizerSpec("wordpiece", 600)
+
+Stored = Callable[..., Run]
+
+
+def corpus(*languages: str, changes: tuple[Change, ...] = ()) -> CorpusSpec:
+    return CorpusSpec("controlled", languages, 200, 1, changes)
+
+
+PAIR = corpus("en", "fr")
+FAKED = corpus("en", "fr", changes=(Change("fake", ("en",)),))
+
+
+def measured(run: Run) -> pd.DataFrame:
+    return pd.DataFrame(word_retrieval.rows(run, SCALE, None))
+
+
+def test_a_dictionary_holds_the_common_words_its_own_targets_first() -> None:
+    english = Counter({"dog": 9, "cat": 9, "rare": 4})
+    german = Counter({"und": 30, "hund": 9, "katze": 8, "kater": 7, "selten": 9, "knapp": 4})
+    pairs = [("dog", "hund"), ("cat", "katze"), ("cat", "kater"), ("rare", "selten"), ("dog", "knapp")]
+    found = restrict(pairs, english, german, "de", 9)
+    assert (found.sources, found.dictionary_targets) == (["cat", "dog"], 3)
+    assert found.targets == ["hund", "kater", "katze", "und", "selten"]
+    assert found.gold == [{1, 2}, {0}]
+    assert restrict(pairs, english, german, "de", 1).targets == ["hund", "kater", "katze", "und"]
+    assert found.without_others().targets == ["hund", "kater", "katze"]
+    with pytest.raises(UserError, match="en-de: none of its 1 pairs"):
+        restrict([("rare", "selten")], english, german, "de", 9)
+
+
+def test_a_translation_of_several_units_needs_each_of_them_in_the_text() -> None:
+    counts = Counter({"con": 9, "chó": 9, "mèo": 4})
+    found = restrict([("dog", "con chó"), ("cat", "con mèo")], Counter({"dog": 9, "cat": 9}), counts, "vi", 0)
+    assert found.targets == ["con chó"]
+
+
+@pytest.mark.parametrize("text", [PAIR, FAKED])
+def test_pairs_spelt_alike_come_on_request(stored: Stored, monkeypatch: pytest.MonkeyPatch, text: CorpusSpec) -> None:
+    pairs = [("and", "et"), (".", "."), ("?", "?")]
+    monkeypatch.setattr(corpora, "dictionary", lambda *_: pairs)
+    reading = Reading(stored(text, PIECES, ENCODER), SCALE)
+    assert dictionary(reading, "fr").targets == ["et"]
+    assert dictionary(reading, "fr", identical=True).targets == [".", "?", "et"]
+
+
+def test_a_faked_language_is_asked_for_the_same_words(stored: Stored) -> None:
+    usual = dictionary(Reading(stored(PAIR, PIECES, ENCODER), SCALE), "fr")
+    faked = dictionary(Reading(stored(FAKED, PIECES, ENCODER), SCALE), "fr")
+    assert sorted(map(corpora.respelled(FAKED, "en"), usual.sources)) == faked.sources != usual.sources
+    assert usual.targets == faked.targets
+    tagged = [measured(stored(text, PIECES, ENCODER)).dropna(subset="part_of_speech") for text in (PAIR, FAKED)]
+    usual_rows, faked_rows = (rows[["part_of_speech", "layer", "n"]].to_numpy().tolist() for rows in tagged)
+    assert usual_rows == faked_rows
+
+
+def test_every_other_language_is_measured_and_each_text_encoded_once(
+    stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, asked = stored(corpus("en", "fr", "de", "ru"), PIECES, ENCODER), []
+    vectors = Reading.vectors
+
+    def counted(reading: Reading, language: str, *rest: Any) -> Any:
+        asked.append(language)
+        return vectors(reading, language, *rest)
+
+    monkeypatch.setattr(Reading, "vectors", counted)
+    rows = measured(run)
+    assert sorted(asked) == ["de", "en", "fr", "ru"]
+    assert set(rows["target"]) == {"fr", "de", "ru"} and set(rows["layer"]) == {0, 1}
+    assert rows.groupby("target")["metric"].nunique().tolist() == [7, 7, 7]
+    assert rows["value"].between(0, 1).all()
+
+
+def test_the_rows_of_a_pair_are_those_of_its_dictionary(stored: Stored) -> None:
+    run = stored(corpus("en", "fr", "de"), PIECES, ENCODER)
+    reading = Reading(run, SCALE)
+    asked = dictionary(reading, "de")
+    x, y = reading.vectors("en", asked.sources), reading.vectors("de", asked.targets)
+    rows = measured(run).query("target == 'de' and metric == 'mrr' and part_of_speech.isna()")
+    for layer, value in zip(rows["layer"], rows["value"], strict=True):
+        unit = [v[layer] / np.linalg.norm(v[layer], axis=1, keepdims=True) for v in (x, y)]
+        scores = unit[0] @ unit[1].T
+        best = [max(row[list(gold)]) for row, gold in zip(scores, asked.gold, strict=True)]
+        others = [np.delete(row, list(gold)) for row, gold in zip(scores, asked.gold, strict=True)]
+        ranks = [1 + (other > top).sum() for other, top in zip(others, best, strict=True)]
+        assert value == pytest.approx(np.mean(1 / np.array(ranks)), abs=0.01)
+
+
+def test_snapshots_give_rows_with_a_step(stored: Stored) -> None:
+    run = stored(PAIR, PIECES, ENCODER)
+    (run.path / SNAPSHOTS).mkdir()
+    state = weights.to_transformers(weights.load(run.path))
+    for step in (5, 10):
+        save_file(state, run.path / SNAPSHOTS / f"{step:08d}.safetensors", metadata={"format": "pt"})
+    rows = measured(run).dropna(subset="step")
+    assert rows[["metric", "step", "layer"]].to_numpy().tolist() == [
+        ["mrr_centred", step, layer] for step in (5, 10) for layer in (0, 1)
+    ]
+
+
+@pytest.mark.parametrize("model", [ENCODER, StaticSpec("glove", 8)])
+def test_words_without_a_vector_are_not_found(stored: Stored, model: EncoderSpec | StaticSpec) -> None:
+    rows = measured(stored(PAIR, TokenizerSpec("words", 6), model))
+    rows = rows[rows["part_of_speech"].isna()].pivot_table(index="layer", columns="metric", values="value")
+    for metric in ("mrr", "mrr_centred", "mrr_shuffled"):  # none of the words is the one that is known
+        assert (rows[metric] < rows["chance"] / 3).all()
+    assert (rows["mrr_vocabulary"] < rows["chance_vocabulary"]).all()
+
+
+def test_a_translation_without_a_vector_ranks_behind_all_others() -> None:
+    x = np.array([[1, 0], [1, 0], [0, 0]], dtype=np.float32)
+    y = np.array([[0, 0], [-1, 0], [-1, 1], [-2, 1]], dtype=np.float32)
+    found = word_retrieval._reciprocal_ranks(x, y, [{0}, {0, 2}, {1}])
+    assert found.tolist() == [1 / 4, 1 / 2, 1 / 4]
+
+
+def test_explorer_takes_an_encoder_of_english_and_one_other_language(stored: Stored) -> None:
+    run = stored(FAKED, PIECES, replace(ENCODER, separate_blocks=1))
+    explored = explorer.Explorer.of(run, SCALE)
+    assert explored.sources.shape == (2, len(explored.dictionary.sources), 8)
+    assert len(explored.neighbours(explored.dictionary.sources[0], 1)) == 5
+    others = [(corpus("en", "fr", "de"), ENCODER), (corpus("fr", "de"), ENCODER), (PAIR, StaticSpec("glove", 8))]
+    for text, model in others:
+        with pytest.raises(UserError, match="give one of an encoder of English and one other language"):
+            explorer.Explorer.of(stored(text, PIECES, model), SCALE)

@@ -1,0 +1,78 @@
+"""Scores of labels and of named entities, with intervals over items, and what can be had without any model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from xling_utils.corpora.labelled import TAGS, repaired
+from xling_utils.retrieval import Interval
+
+Tags = Sequence[Sequence[str]]
+Counts = npt.NDArray[np.int64]
+
+DRAWS = 2000
+
+
+def spans(sentences: Tags, gold: Tags, predicted: Tags, known: Collection[str] = ()) -> Counts:
+    """Right, predicted and gold spans of each sentence, int64 (sentences, 3), by ``seqeval``'s reading of BIO.
+
+    Predicted tags are repaired first (``repaired``). Spans that are spelt as one of ``known`` do not count.
+    """
+    from seqeval.metrics.sequence_labeling import get_entities
+
+    counts = np.zeros((len(sentences), 3), dtype=np.int64)
+    for row, (words, right, guess) in enumerate(zip(sentences, gold, predicted, strict=True)):
+        found = []
+        for tags in (list(right), repaired(guess)):
+            every = ((kind, first, last) for kind, first, last in get_entities(tags))
+            found.append({span for span in every if " ".join(words[span[1] : span[2] + 1]) not in known})
+        counts[row] = len(found[0] & found[1]), len(found[1]), len(found[0])
+    return counts
+
+
+def names(sentences: Tags, gold: Tags) -> set[str]:
+    """How the named entities of labelled sentences are spelt."""
+    from seqeval.metrics.sequence_labeling import get_entities
+
+    return {
+        " ".join(words[first : last + 1])
+        for words, tags in zip(sentences, gold, strict=True)
+        for _, first, last in get_entities(list(tags))
+    }
+
+
+def f1(counts: Counts, seed: int = 0) -> Interval:
+    """Micro-averaged F1 of :func:`spans`, from 0 to 1, with a 95 % percentile bootstrap interval over sentences;
+    its ``n`` is the number of gold spans. Without any span it is 0."""
+    rng = np.random.default_rng(seed)
+    draws = np.array([f1_value(counts[rng.integers(0, len(counts), len(counts))]) for _ in range(DRAWS)])
+    low, high = np.percentile(draws, [2.5, 97.5])
+    return Interval(f1_value(counts), float(low), float(high), int(counts[:, 2].sum()))
+
+
+def f1_value(counts: Counts) -> float:
+    """Micro-averaged F1 of :func:`spans`, from 0 to 1."""
+    right, predicted, gold = counts.sum(axis=0).tolist()
+    return 2 * right / (predicted + gold) if predicted + gold else 0.0
+
+
+def usual_tags(sentences: Tags, gold: Tags) -> dict[str, str]:
+    """Word -> its most frequent tag: a tagger that knows nothing but words, for the words of another language
+    those that are spelt alike."""
+    counts: dict[str, Counter[str]] = {}
+    for words, tags in zip(sentences, gold, strict=True):
+        for word, tag in zip(words, tags, strict=True):
+            counts.setdefault(word, Counter())[tag] += 1
+    return {word: max(sorted(of), key=of.__getitem__) for word, of in counts.items()}
+
+
+def random_tags(sentences: Tags, gold: Tags, seed: int) -> list[list[str]]:
+    """Tags for ``sentences`` drawn by their frequency in ``gold``."""
+    frequency = Counter(tag for tags in gold for tag in tags)
+    weights = np.array([frequency[tag] for tag in TAGS], dtype=np.float64)
+    rng = np.random.default_rng(seed)
+    return [[TAGS[i] for i in rng.choice(len(TAGS), len(words), p=weights / weights.sum())] for words in sentences]
