@@ -72,7 +72,7 @@ class Batches:
         ids = np.empty((rows, length), dtype=np.int64)
         ids[:, 0] = CLS
         languages = (step * rows + np.arange(rows)) % len(self.streams)
-        for row, language in enumerate(languages):
+        for row, language in enumerate(languages.tolist()):
             start = self._start(language, draws[row])
             ids[row, 1:] = self.streams[language].ids[start : start + length - 1]
         pairs = self._paired(ids, languages, rng) if self.next_sentence else {}
@@ -86,9 +86,8 @@ class Batches:
         """Cuts each row in two, a separator between, and replaces the second half of about every other row."""
         rows, length = ids.shape
         middle = length // 2
-        follows = rng.integers(0, 2, rows)
-        draws = rng.random(rows)
-        for row, language in enumerate(languages):
+        follows, draws = rng.integers(0, 2, size=(rows,)), rng.random((rows,))
+        for row, language in enumerate(languages.tolist()):
             stream = self.streams[language]
             second = ids[row, middle:-1].copy()
             if follows[row]:
@@ -101,7 +100,8 @@ class Batches:
     def _corrupted(
         self, ids: np.ndarray, languages: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        low, high = np.array([stream.ordinary for stream in self.streams])[languages].T[..., None]
+        bounds = np.array([stream.ordinary for stream in self.streams])[languages]
+        low, high = bounds[:, :1], bounds[:, 1:]
         order = rng.random(ids.shape)
         order[(ids < low) | (ids >= high)] += 1.0  # special tokens only where a row has too few others
         positions = np.sort(np.argpartition(order, self.masked - 1, axis=1)[:, : self.masked], axis=1)

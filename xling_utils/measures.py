@@ -15,30 +15,36 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from xling_utils import chapters
+from xling_utils import chapters, transfer, word_retrieval
 from xling_utils.execution import ensure, usable_cores
 from xling_utils.progress import bar
 from xling_utils.scales import Scale
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import canonical_json
-from xling_utils.store import RunStore
+from xling_utils.store import Run, RunStore
 
 ROOMS = (
     "reading.py", "word_retrieval.py", "retrieval.py", "representations.py", "weights.py", "encoder.py",
-    "tokenization.py", "corpora/*.py", "transfer/*.py", "chapters/contrasts.py",
+    "tokenization.py", "corpora/*.py", "transfer/*.py",
 )  # fmt: skip
-"""Sources that rows depend on, beside those of the chapter."""
+"""Sources that rows depend on."""
+WORDS = "word retrieval"
+"""The task that is no transfer."""
 
 
 def columns(chapter: str) -> tuple[str, ...]:
     """The tidy columns of a chapter: its module's ``COLUMNS``, one a varied factor, among those that all chapters
     have. ``run`` is the key of the run in the store."""
     varied = chapters.module(chapter).COLUMNS
-    which = ("seed", "task", "metric", "source", "target", "layer", "step")
-    return ("experiment", "scale", *varied, *which, "value", "low", "high", "n", "run")
+    return ("experiment", "scale", *varied, "seed", *ROW)
+
+
+ROW = ("task", "metric", "source", "target", "layer", "step", "value", "low", "high", "n", "run")
+"""The columns of a row that no chapter has labelled yet."""
 
 
 def table(
@@ -59,14 +65,13 @@ def table(
     """
     chapters.check_parameters(scale, languages, seeds, live)
     store = RunStore()
-    planned = chapters.module(chapter).grid(scale_of(scale), languages, seeds, live)
+    module = chapters.module(chapter)
+    planned = module.grid(scale_of(scale), languages, seeds, live)
     runs = ensure([p.spec for p in planned], store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
-    keys = [runs[p.spec].key for p in planned]
-    folder = store.folder(".measures")
-    paths = [
-        folder / f"{key}-{identity(chapter, p, scale_of(scale))}.csv" for p, key in zip(planned, keys, strict=True)
-    ]
-    missing = [one for one in zip(planned, keys, paths, strict=True) if not one[2].exists()]
+    wanted = [(p, runs[p.spec].key, task) for p in planned for task in module.tasks(p, scale_of(scale))]
+    folder, name = store.folder(".measures"), identity(scale_of(scale))
+    paths = {(key, task): folder / f"{key}-{task.replace(' ', '-')}-{name}.csv" for _, key, task in wanted}
+    missing = {key_task: path for key_task, path in paths.items() if not path.exists()}
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
         with (
@@ -74,7 +79,7 @@ def table(
             bar(len(missing), "measuring") as progress,
         ):
             futures = [
-                pool.submit(_measure, chapter, p, key, scale, data, store.root, path) for p, key, path in missing
+                pool.submit(_measure, key, task, scale, data, store.root, path) for (key, task), path in missing.items()
             ]
             try:
                 for future in as_completed(futures):
@@ -83,8 +88,21 @@ def table(
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-    frames = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in paths]
+    frames = [labelled(chapter, p, pd.read_csv(paths[key, task], **READ), scale) for p, key, task in wanted]
     return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
+
+
+READ: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
+
+
+def labelled(chapter: str, planned: chapters.Planned, rows: pd.DataFrame, scale: str) -> pd.DataFrame:
+    """A run's rows as those of a chapter: its experiments, its condition, and only what it shows."""
+    module, condition = chapters.module(chapter), dict(planned.condition)
+    given = dict.fromkeys(set(module.COLUMNS) - set(rows), None) | condition
+    rows = rows.assign(scale=scale, seed=planned.spec.seed, **given)
+    experiments = [module.experiment(condition, row) for row in rows.to_dict("records")]
+    shown = pd.notna(pd.Series(experiments, dtype=object)).to_numpy()
+    return rows.assign(experiment=experiments).loc[shown, list(columns(chapter))]
 
 
 def empty(chapter: str) -> pd.DataFrame:
@@ -92,16 +110,20 @@ def empty(chapter: str) -> pd.DataFrame:
     return pd.DataFrame(columns=list(columns(chapter)))
 
 
-def _measure(
-    chapter: str, planned: chapters.Planned, key: str, scale: str, data: Path | None, root: Path, path: Path
-) -> None:
+def _measure(key: str, task: str, scale: str, data: Path | None, root: Path, path: Path) -> None:
     run = RunStore(root).get(key)
     assert run is not None
-    rows = chapters.module(chapter).measure(planned, run, scale_of(scale), data)
-    frame = pd.DataFrame([row | {"run": key} for row in rows])
     draft = path.with_suffix(f".{os.getpid()}.tmp")
-    frame.reindex(columns=list(columns(chapter))).to_csv(draft, index=False, float_format="%.6g")
+    rows(run, task, scale_of(scale), data).to_csv(draft, index=False, float_format="%.6g")
     draft.rename(path)
+
+
+def rows(run: Run, task: str, scale: Scale, data: Path | None) -> pd.DataFrame:
+    """What one run does at ``task`` (:data:`WORDS` or one of ``transfer.TASKS``): tidy rows that no chapter has
+    labelled yet. Raises :class:`UserError` on mistakes in the data."""
+    found = word_retrieval.rows(run, scale, data) if task == WORDS else transfer.rows(run, scale, data, task)
+    frame = pd.DataFrame(list(found)).assign(run=run.key)
+    return frame.reindex(columns=list(dict.fromkeys([*ROW, *frame])))
 
 
 def _one_thread() -> None:
@@ -110,18 +132,15 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def identity(chapter: str, planned: chapters.Planned, scale: Scale) -> str:
-    """Of what a measured table depends on beside its run: 12 hexadecimal digits."""
-    text = chapter + canonical_json(planned.condition) + canonical_json(scale) + _sources(chapter)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+def identity(scale: Scale) -> str:
+    """Of what measured rows depend on beside their run: 12 hexadecimal digits."""
+    return hashlib.sha256((canonical_json(scale) + _sources()).encode()).hexdigest()[:12]
 
 
 @cache
-def _sources(chapter: str) -> str:
-    own = chapters.module(chapter).__file__
-    assert own is not None
+def _sources() -> str:
     found = [path for room in ROOMS for path in sorted(Path(__file__).parent.glob(room))]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in [Path(own), *found])).hexdigest()
+    return hashlib.sha256(b"".join(path.read_bytes() for path in found)).hexdigest()
 
 
 def to_csv(frame: pd.DataFrame) -> str:

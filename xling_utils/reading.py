@@ -24,8 +24,6 @@ from xling_utils.tokenization import UNK, TokenStream
 if TYPE_CHECKING:
     from datasets import Dataset
 
-SNAPSHOT_PART = 4
-"""A snapshot's vectors are means over one part in so many of the text that the final encoder's come from."""
 KEPT_TEXTS = 4
 """Texts that a process keeps at hand: the runs that it measures one after another often share theirs."""
 
@@ -71,17 +69,15 @@ class Reading:
         """Vectors of words of ``language``, float32 (layers + 1, words, d); static vectors are one layer.
 
         A word that the text does not hold in full, or all of whose pieces are ``[UNK]``, has a zero vector. With a
-        ``snapshot``, its vectors, from one part in ``SNAPSHOT_PART`` of the text. The text is encoded at every call.
+        ``snapshot``, its vectors. The text is encoded at every call.
         """
         encoded = [tuple(ids) for ids in self.coders[language].encode(words)]
         pieces = [() if set(ids) == {UNK} else ids for ids in encoded]
         if not isinstance(self.model, Encoders):
             return static_words(self.model, pieces)[None]
         length = (self.run.spec.training or self.scale.training).length
-        encoder, tokens = self.model.of(language), self.scale.context_tokens
-        if snapshot is not None:
-            encoder, tokens = snapshot, tokens // SNAPSHOT_PART
-        return contextual_words(encoder, self._stream(language), pieces, length, tokens).vectors
+        encoder = snapshot or self.model.of(language)
+        return contextual_words(encoder, self._stream(language), pieces, length, self.scale.context_tokens).vectors
 
     def _stream(self, language: str) -> TokenStream:
         """The beginning of the text: a word has at least one piece, and a sentence a separator, so as many sentences

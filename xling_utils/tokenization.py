@@ -175,7 +175,7 @@ class Coder:
         :class:`UserError` if no token is left."""
         pieces, lengths, documents = [], [], []
         encoded = (ids for batch in dataset.iter(batch_size=2000) for ids in self.encode(batch["text"]))
-        for sentence, document in zip(encoded, dataset["document"], strict=True):
+        for sentence, document in zip(encoded, dataset["document"][:], strict=True):
             if sentence:
                 pieces.append(np.array([*sentence, self.separator], dtype=np.int32))
                 lengths.append(len(sentence) + 1)

@@ -34,7 +34,9 @@ def table(store: Path) -> pd.DataFrame:
 
 def test_every_measure_is_there(table: pd.DataFrame) -> None:
     metrics = {"mrr", "mrr_centred", "mrr_vocabulary", "mrr_identical", "mrr_shuffled", "chance", "chance_vocabulary"}
-    assert set(table["metric"]) == metrics
+    words = table[table["task"] == measures.WORDS]
+    assert set(words["metric"]) == metrics
+    assert {"accuracy", "majority"} <= set(table.loc[table["experiment"] == "R02", "metric"])
     assert set(table["model"]) == set(data_size.MODELS)
     assert table["value"].between(0, 1).all()
     assert set(table.loc[table["experiment"] == "R05", "part_of_speech"]) >= {"open", "closed", "NOUN", "VERB"}
@@ -97,8 +99,7 @@ def test_a_committed_record_on_real_text_is_reproduced(tmp_path: Path, monkeypat
     natural = scale("natural")
     planned = next(p for p in data_size.grid(natural, ["fr"], 1, "headline") if dict(p.condition)["model"] == "GloVe")
     run = ensure([planned.spec], store=RunStore(tmp_path), data=DATA, progress=False)[planned.spec]
-    rows = pd.DataFrame(data_size.measure(planned, run, natural, DATA)).assign(run=run.key)
-    live = rows.reindex(columns=list(measures.columns("01_data_size")))
+    live = measures.labelled("01_data_size", planned, measures.rows(run, measures.WORDS, natural, DATA), "natural")
     live.to_csv(tmp_path / "live.csv", index=False)
     live = pd.read_csv(tmp_path / "live.csv", keep_default_na=False, na_values=[""])
     same = records.compare(live, records.load("01_data_size", "natural"))

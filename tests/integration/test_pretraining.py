@@ -445,8 +445,6 @@ def test_other_encoders_stop_and_go_on_too(tmp_path, monkeypatch, model):
 
 
 def test_snapshots_of_separate_encoders_are_refused(tmp_path):
-    spec = replace(
-        RUN, model=replace(RUN.model, separate_embeddings=True), training=replace(RUN.training, snapshots=2)
-    )
+    spec = replace(RUN, model=replace(RUN.model, separate_embeddings=True), training=replace(RUN.training, snapshots=2))
     with pytest.raises(UserError, match="snapshots are kept of encoders that all languages share"):
         pretraining.train(spec, None, tmp_path, tmp_path, lambda event: None)

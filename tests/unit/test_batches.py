@@ -23,7 +23,9 @@ def stream(number: int = 0, sentences: int = 200, longest: int = 9, seed: int = 
     ids = (FIRST + number * ROOM + np.arange(lengths.sum())).astype(np.int32)
     ids[np.cumsum(lengths) - 1] = SEP
     starts = np.cumsum(lengths) - lengths
-    return TokenStream(ids, starts, np.zeros(sentences, dtype=np.int64), np.zeros(len(ids), dtype=bool), (FIRST, FIRST + 5 * ROOM))
+    return TokenStream(
+        ids, starts, np.zeros(sentences, dtype=np.int64), np.zeros(len(ids), dtype=bool), (FIRST, FIRST + 5 * ROOM)
+    )
 
 
 def restored(batch: Batch) -> np.ndarray:
@@ -97,7 +99,9 @@ def test_inputs_are_packed_runs_of_text_from_the_start_of_a_sentence():
 
 def test_a_text_of_exactly_one_input_gives_it():
     ids = np.arange(FIRST, FIRST + 11, dtype=np.int32)
-    only = TokenStream(ids, np.array([0, 4]), np.zeros(2, dtype=np.int64), np.zeros(11, dtype=bool), (FIRST, FIRST + 11))
+    only = TokenStream(
+        ids, np.array([0, 4]), np.zeros(2, dtype=np.int64), np.zeros(11, dtype=bool), (FIRST, FIRST + 11)
+    )
     batch = Batches({"en": only}, TRAINING, 0)(0)
     assert (restored(batch)[:, 1:] == ids).all()
 

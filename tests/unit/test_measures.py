@@ -27,17 +27,26 @@ def test_a_chapters_factors_are_columns_among_those_of_all(chapter: str) -> None
         assert set(dict(planned.condition)) <= set(varied), "a condition that the table would lose"
 
 
-def test_rows_are_kept_under_all_that_they_depend_on() -> None:
+def test_rows_are_kept_under_all_that_they_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
     scale = scale_of("smoke")
-    first, second, *_ = chapters.module(CHAPTER).grid(scale, ["fr"], 1, "headline")
-    known = measures.identity(CHAPTER, first, scale)
-    assert known == measures.identity(CHAPTER, first, scale_of("smoke"))
-    other = [
-        measures.identity(CHAPTER, second, scale),
-        measures.identity(CHAPTER, first, replace(scale, candidates=7)),
-        measures.identity("02_window_size", first, scale),
-    ]
-    assert len({known, *other}) == 4
+    known = measures.identity(scale)
+    assert known == measures.identity(scale_of("smoke"))
+    assert known != measures.identity(replace(scale, candidates=7))
+    monkeypatch.setattr(measures, "_sources", lambda: "other code")
+    assert known != measures.identity(scale)
+
+
+def test_chapters_label_the_same_rows_each_in_its_way() -> None:
+    row = dict.fromkeys(measures.ROW) | {"task": measures.WORDS, "metric": "mrr", "value": 0.5, "run": "a"}
+    rows = pd.DataFrame([row | {"part_of_speech": None}, row | {"part_of_speech": "NOUN"}, row | {"task": "NER"}])
+    found = {}
+    for chapter in chapters.MODULES:
+        first = chapters.module(chapter).grid(scale_of("smoke"), ["fr"], 1, "headline")[0]
+        shown = measures.labelled(chapter, first, rows, "smoke")
+        assert tuple(shown.columns) == measures.columns(chapter)
+        found[chapter] = shown["experiment"].tolist()
+    assert found["02_window_size"] == ["R03", "R33"] and found["03_overlap"] == ["R06", "R33"]
+    assert found["01_data_size"][:2] == ["R01", "R05"]
 
 
 def test_every_room_that_rows_depend_on_is_there() -> None:

@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from xling_utils import corpora, weights
 from xling_utils.encoder import Encoder, Encoders
 from xling_utils.pretraining import SNAPSHOTS
-from xling_utils.reading import SNAPSHOT_PART, Reading, counted_words
+from xling_utils.reading import Reading, counted_words
 from xling_utils.representations import contextual_words, static_words
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import CorpusSpec, EncoderSpec, StaticSpec, TokenizerSpec, TrainingSpec
@@ -77,7 +77,7 @@ def test_snapshots_come_in_order_and_read_less_of_the_text(stored: Stored) -> No
     assert (early, late) == (20, 100)
     assert torch.equal(first.words.weight * 4, second.words.weight)
     words = [word for word, _ in reading.counts["en"].most_common(10)]
-    means = expected(reading, first, "en", words, SCALE.training.length, SCALE.context_tokens // SNAPSHOT_PART)
+    means = expected(reading, first, "en", words, SCALE.training.length, SCALE.context_tokens)
     np.testing.assert_allclose(reading.vectors("en", words, first), means, atol=1e-6)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,7 +12,6 @@ from xling_utils.chapters import Planned, contrasts
 from xling_utils.chapters.architecture_sizes import VOCABULARY, fixed_parameters, sizes
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.specs import EncoderSpec, RunSpec, TokenizerSpec
-from xling_utils.store import Run
 
 CHAPTER = "04_architecture"
 COLUMNS = ("factor", "level")
@@ -131,6 +129,9 @@ def _paper(scale: Scale, seeds: int) -> list[Planned]:
     return planned
 
 
-def measure(planned: Planned, run: Run, scale: Scale, data: Path | None) -> list[dict[str, Any]]:
-    """Tidy rows of one run (see ``contrasts.measure``)."""
-    return contrasts.measure(planned, run, scale, data, lambda c: FACTORS[c["factor"]])
+tasks = contrasts.tasks
+
+
+def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
+    """The experiment that a row belongs to."""
+    return contrasts.experiment(FACTORS[condition["factor"]], row)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-from xling_utils import transfer, word_retrieval
+from xling_utils import transfer
 from xling_utils.chapters import Planned
+from xling_utils.measures import WORDS
 from xling_utils.scales import FIRST_REPORTED_SEED, SNAPSHOTS, Scale
 from xling_utils.specs import RunSpec
-from xling_utils.store import Run
 
 INFERENCE, ENTITIES = transfer.TASKS
 
@@ -38,13 +37,14 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str, conditio
     return planned
 
 
-def measure(
-    planned: Planned, run: Run, scale: Scale, data: Path | None, experiment: Callable[[dict[str, Any]], str]
-) -> list[dict[str, Any]]:
-    """Tidy rows of one run: word retrieval, zero-shot inference, and named entities (R33 wherever they appear)."""
-    condition = dict(planned.condition)
-    own = {"scale": scale.name, **condition, "seed": run.spec.seed}
-    words = (row for row in word_retrieval.rows(run, scale, data) if "part_of_speech" not in row)
-    tasks = (row for task in transfer.TASKS for row in transfer.rows(run, scale, data, task))
-    rows = [*words, *tasks]
-    return [{"experiment": "R33" if row["task"] == ENTITIES else experiment(condition)} | own | row for row in rows]
+def tasks(planned: Planned, scale: Scale) -> tuple[str, ...]:
+    """What every run is measured on: word retrieval, zero-shot inference, and named entities."""
+    return (WORDS, *transfer.TASKS)
+
+
+def experiment(own: str, row: dict[str, Any]) -> str | None:
+    """``own``, the experiment that a row's condition belongs to, or R33 for named entities. Parts of speech are
+    chapter 1's alone."""
+    if isinstance(row.get("part_of_speech"), str):
+        return None
+    return "R33" if row["task"] == ENTITIES else own

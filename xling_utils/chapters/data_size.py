@@ -1,20 +1,19 @@
-"""Chapter 1: how much data it takes (R01, R05, R20)."""
+"""Chapter 1: how much data it takes (R01, R02, R05, R20)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from xling_utils import word_retrieval
 from xling_utils.chapters import Planned
+from xling_utils.chapters.contrasts import INFERENCE
+from xling_utils.measures import WORDS
 from xling_utils.retrieval import over_seeds
 from xling_utils.scales import FIRST_REPORTED_SEED, SNAPSHOTS, Scale
 from xling_utils.specs import StaticSpec
-from xling_utils.store import Run
 
 CHAPTER = "01_data_size"
 COLUMNS = ("model", "sentences", "part_of_speech")
@@ -73,14 +72,17 @@ def _named(model: str, sentences: int) -> tuple[tuple[str, Any], ...]:
     return (("model", model), ("sentences", sentences))
 
 
-def measure(planned: Planned, run: Run, scale: Scale, data: Path | None) -> list[dict[str, Any]]:
-    """Tidy rows of one run: word retrieval (R01) and, on controlled text, by part of speech (R05)."""
-    condition = dict(planned.condition)
-    rows = []
-    for row in word_retrieval.rows(run, scale, data):
-        experiment = "R05" if "part_of_speech" in row else "R01"
-        rows.append({"experiment": experiment, "scale": scale.name, **condition, "seed": run.spec.seed, **row})
-    return rows
+def tasks(planned: Planned, scale: Scale) -> tuple[str, ...]:
+    """Word retrieval for all runs, zero-shot inference for those of the base pair."""
+    return (WORDS, INFERENCE) if planned.headline else (WORDS,)
+
+
+def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
+    """R01, by part of speech R05 (of controlled text), and inference R02, without premise and hypothesis in two
+    languages, which chapter 3 looks at."""
+    if row["task"] == INFERENCE:
+        return None if row["metric"] == "accuracy_mixed" else "R02"
+    return "R05" if isinstance(row["part_of_speech"], str) else "R01"
 
 
 def headline_layer(scale: Scale) -> int:

@@ -8,10 +8,9 @@ from typing import Any
 import pandas as pd
 
 from xling_utils import charts
-from xling_utils.chapters.data_size import EQUAL_EPOCHS, MODELS, STATIC, headline_layer, headline_rows, summary
+from xling_utils.chapters.data_size import MODELS, STATIC, headline_layer, headline_rows, summary
 from xling_utils.retrieval import Interval, over_seeds
 from xling_utils.scales import Scale
-from xling_utils.verdicts import Verdict, all_of, direction, paired
 
 LATIN = ("fr", "es", "de", "tr", "vi", "sw")
 POS_GROUPS = ("closed", "open", "NOUN", "VERB", "ADV", "ADJ")
@@ -30,10 +29,30 @@ def with_sources(live: pd.DataFrame, recorded: pd.DataFrame) -> list[tuple[str, 
 def headline(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, targets: Sequence[str]) -> Any:
     """Figure: retrieval of every model at both data sizes, a language at a time: the recorded seeds' means with
     intervals, and each seed of this machine (too few of them for an interval)."""
+    rows = _by_model([(name, headline_rows(t, scale)) for name, t in with_sources(live, recorded)], targets)
+    floor = pd.concat([chance([live, recorded], target) for target in targets], ignore_index=True)
+    description = "Mean reciprocal rank of word retrieval from English, by model and data size."
+    return _at_sizes(rows, "mean reciprocal rank", floor, description)
+
+
+def inference(live: pd.DataFrame, recorded: pd.DataFrame, targets: Sequence[str]) -> Any:
+    """Figure: zero-shot inference of every model at both data sizes, beside the accuracy in English itself."""
+    sources = with_sources(live, recorded)
+    rows = _by_model(
+        [(name, t[(t["experiment"] == "R02") & (t["metric"] == "accuracy")]) for name, t in sources], targets
+    )
+    both = pd.concat([t for _, t in sources])
+    majority = both[(both["metric"] == "majority") & both["target"].isin(targets)]
+    floor = majority.groupby("target")["value"].mean().rename_axis("language").reset_index()
+    floor = floor.assign(language=floor["language"].map(_name))
+    description = "Accuracy of zero-shot natural language inference, by model and data size."
+    return _at_sizes(rows, "accuracy", floor, description)
+
+
+def _by_model(sources: Sequence[tuple[str, pd.DataFrame]], targets: Sequence[str]) -> pd.DataFrame:
     frames = []
-    for shown, table in with_sources(live, recorded):
-        rows = headline_rows(table, scale)
-        rows = rows[rows["target"].isin(targets) & rows["model"].isin(MODELS)]
+    for shown, table in sources:
+        rows = table[table["target"].isin(targets) & table["model"].isin(MODELS)]
         if len(rows):
             by = ["model", "sentences", "target"]
             each = summary(rows, by if shown == "recorded" else [*by, "seed"])
@@ -41,15 +60,18 @@ def headline(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, targets: 
     rows = pd.concat(frames, ignore_index=True).assign(
         size=lambda r: r["sentences"].map(size_name), language=lambda r: r["target"].map(_name)
     )
-    rows = rows.sort_values("target", key=lambda column: column.map(list(targets).index), kind="stable")
+    return rows.sort_values("target", key=lambda column: column.map(list(targets).index), kind="stable")
+
+
+def _at_sizes(rows: pd.DataFrame, y_title: str, floor: pd.DataFrame, description: str) -> Any:
     return charts.intervals(
         rows,
         x="size",
         x_order=[size_name(s) for s in sorted(rows["sentences"].unique())],
         models=[m for m in MODELS if m in set(rows["model"])],
-        y_title="mean reciprocal rank",
-        chance=pd.concat([chance([live, recorded], target) for target in targets], ignore_index=True),
-        description="Mean reciprocal rank of word retrieval from English, by model and data size.",
+        y_title=y_title,
+        chance=floor,
+        description=description,
     )
 
 
@@ -195,93 +217,3 @@ def distance_correlation(table: pd.DataFrame, scale: Scale) -> Interval:
         if len(found) == len(distance) > 2:
             values.append(float(found.corr(distance[found.index], method="spearman")))
     return over_seeds(values) if values else Interval(float("nan"), float("nan"), float("nan"), 0)
-
-
-def verdicts(table: pd.DataFrame, scale: Scale, language: str) -> list[Verdict]:
-    """What the papers claim about data size, tested on the rows of English with ``language``."""
-    rows = headline_rows(table, scale)
-    sizes = sorted(rows[(rows["target"] == language) & rows["model"].isin(MODELS)]["sentences"].unique())
-    small, large = sizes[0], sizes[-1]
-
-    def of(model: str, sentences: float, metric: str = "mrr") -> pd.DataFrame:
-        found = headline_rows(table, scale, metric)
-        return found[(found["model"] == model) & (found["sentences"] == sentences) & (found["target"] == language)]
-
-    def beats(first: str, second: str, size: float) -> Verdict:
-        return _part(f"{first} - {second}", paired(of(first, size), of(second, size)))
-
-    def gain(model: str) -> pd.DataFrame:
-        before, after = (of(model, size).groupby("seed")["value"].mean() for size in sizes[:: len(sizes) - 1])
-        return (after - before).dropna().rename("value").reset_index()
-
-    def gains_more(model: str) -> Verdict:
-        return _part(f"BERT's gain - {model}'s", paired(gain("BERT"), gain(model)))
-
-    def control(name: str, first: pd.DataFrame, second: pd.DataFrame) -> Verdict:
-        return _part(f"BERT - {name}", paired(first, second))
-
-    little, much = "A Fig. 1; B Fig. 1a", "A Fig. 3; B Fig. 1b"
-    found = [
-        all_of(
-            "With little data static vectors align better than BERT (given as many updates as with much)",
-            little,
-            [beats(static, "BERT", small) for static in STATIC],
-        ),
-        all_of(
-            "With little data static vectors align better than BERT (given as many passes as with much)",
-            little,
-            [beats(static, EQUAL_EPOCHS, small) for static in STATIC],
-        ),
-        all_of(
-            "With much data BERT aligns better than static vectors",
-            much,
-            [beats("BERT", static, large) for static in STATIC],
-        ),
-        direction("More data improves BERT's alignment", "A sec. 3.2.2", "BERT's gain", over(gain("BERT"))),
-        all_of(
-            "More data improves BERT more than static vectors",
-            "A sec. 3.2.2",
-            [gains_more(static) for static in STATIC],
-        ),
-        all_of(
-            "Control: BERT lies above the untrained encoder and the shuffled dictionary",
-            "ours",
-            [
-                control("untrained", of("BERT", large), of("untrained", large)),
-                control("shuffled", of("BERT", large, "mrr_centred"), of("BERT", large, "mrr_shuffled")),
-            ],
-        ),
-    ]
-    pos = pos_rows(table, scale)
-    groups = dict(list(pos[pos["target"] == language].groupby("part_of_speech")))
-    if groups:
-        order = [(a, b) for a, b in (("ADJ", "NOUN"), ("NOUN", "ADV"), ("ADV", "VERB")) if {a, b} <= set(groups)]
-        found += [
-            direction(
-                "Open-class words align better than closed-class words",
-                "B Table 1",
-                "open - closed",
-                paired(groups["open"], groups["closed"]),
-            ),
-            all_of(
-                "Adjectives align best, then nouns, adverbs, verbs",
-                "B Table 1",
-                [_part(f"{a} - {b}", paired(groups[a], groups[b])) for a, b in order],
-            ),
-        ]
-    correlation = distance_correlation(table, scale)
-    if correlation.n:
-        flipped = Interval(-correlation.value, -correlation.high, -correlation.low, correlation.n)
-        found.append(
-            direction("Distant languages align worse", "C sec. 4.4", "- Spearman correlation with distance", flipped)
-        )
-    return found
-
-
-def _part(quantity: str, interval: Interval) -> Verdict:
-    return direction("", "", quantity, interval)
-
-
-def over(values: pd.DataFrame) -> Interval:
-    """Interval over seeds of one value a seed."""
-    return over_seeds(values["value"].tolist()) if len(values) else paired(values, values)

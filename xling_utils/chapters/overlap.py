@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,7 +13,6 @@ from xling_utils.chapters import contrast_figures as figures
 from xling_utils.corpora.controlled.world import DOMAINS
 from xling_utils.scales import Scale
 from xling_utils.specs import Change, RunSpec
-from xling_utils.store import Run
 from xling_utils.verdicts import Verdict
 
 CHAPTER = "03_overlap"
@@ -60,10 +58,13 @@ def _conditions(scale: Scale, base: RunSpec, varied: RunSpec) -> Iterator[tuple[
         yield {"condition": condition}, spec, condition in HEADLINE
 
 
-def measure(planned: Planned, run: Run, scale: Scale, data: Path | None) -> list[dict[str, Any]]:
-    """Tidy rows of one run (see ``contrasts.measure``); those of mixed languages are R11's."""
-    rows = contrasts.measure(planned, run, scale, data, lambda c: EXPERIMENTS[c["condition"]])
-    return [row | {"experiment": "R11"} if row["metric"] == "accuracy_mixed" else row for row in rows]
+tasks = contrasts.tasks
+
+
+def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
+    """The experiment that a row belongs to; those of mixed languages are R11's."""
+    own = "R11" if row["metric"] == "accuracy_mixed" else EXPERIMENTS[condition["condition"]]
+    return contrasts.experiment(own, row)
 
 
 OVERLAP = (DEFAULT, FAKE, SEPARATE, EXTRA)

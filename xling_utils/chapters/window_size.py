@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,7 +13,6 @@ from xling_utils.chapters import contrast_figures as figures
 from xling_utils.retrieval import over_seeds
 from xling_utils.scales import Scale
 from xling_utils.specs import RunSpec, StaticSpec
-from xling_utils.store import Run
 from xling_utils.verdicts import Verdict, direction
 
 CHAPTER = "02_window_size"
@@ -52,9 +50,12 @@ def of_length(spec: RunSpec, window: int) -> RunSpec:
     return replace(spec, training=replace(spec.training, length=window, batch=batch, sliced=True))
 
 
-def measure(planned: Planned, run: Run, scale: Scale, data: Path | None) -> list[dict[str, Any]]:
-    """Tidy rows of one run (see ``contrasts.measure``)."""
-    return contrasts.measure(planned, run, scale, data, lambda c: "R03" if c["model"] == "BERT" else "R04")
+tasks = contrasts.tasks
+
+
+def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
+    """The experiment that a row belongs to."""
+    return contrasts.experiment("R03" if condition["model"] == "BERT" else "R04", row)
 
 
 def names(scale: Scale) -> list[str]:
