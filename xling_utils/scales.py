@@ -19,6 +19,8 @@ from xling_utils.specs import (
 DEVELOPMENT_SEEDS = (1, 2, 3)
 """Seeds that budgets and the world were tuned on; no reported number comes from them."""
 FIRST_REPORTED_SEED = 11
+HAN_PIECES = 6_000
+"""Word pieces that Chinese adds on real text, where thousands of characters are pieces already."""
 SNAPSHOTS = 8
 """Weights kept along the training of the base runs, which the chapters share."""
 
@@ -50,7 +52,8 @@ class Scale:
         """Joint word pieces of a language set; the papers' scale uses multilingual BERT's."""
         if self.name == "paper":
             return TokenizerSpec("mbert", 0)
-        return TokenizerSpec("wordpiece", self.pieces[0] + self.pieces[1] * len(languages))
+        han = HAN_PIECES if self.source == "directory" and "zh" in languages else 0
+        return TokenizerSpec("wordpiece", self.pieces[0] + self.pieces[1] * len(languages) + han)
 
     def corpus(self, languages: Sequence[str], sentences: int, seed: int) -> CorpusSpec:
         """Text of ``languages``, drawn anew for every seed."""
