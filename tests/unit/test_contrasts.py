@@ -99,8 +99,9 @@ def rows_of(condition: str, by_seed: dict[int, float]) -> pd.DataFrame:
 def test_differences_are_paired_by_seed_and_in_percent():
     table = pd.concat([rows_of("base", {1: 0.5, 2: 0.7, 3: 0.6}), rows_of("other", {1: 0.4, 2: 0.6, 3: 0.5})])
     found = contrast_figures.values(table, scale("controlled"), ["condition"], "fr")
-    changes = contrast_figures.differences(found, "condition", "base").iloc[0]
-    assert changes["change in percent"] == pytest.approx(-100 / 6)
-    assert changes["low"] == pytest.approx(changes["high"]) and changes["seeds"] == 3
+    changes = contrast_figures.differences(found, "condition", "base")
+    assert changes.to_dict("records") == [{"condition": "other", "inference": "-17 (-17 to -17)"}]
+    one = contrast_figures.differences(found[found["seed"] == 1], "condition", "base")
+    assert one["inference"].tolist() == ["-20"]
     verdict, *none = contrast_figures.claim(found, "condition", "It helps", "X", "base", "other")
     assert verdict.verdict == "reproduced" and not none

@@ -94,20 +94,22 @@ def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], d
 
 
 def differences(found: pd.DataFrame, by: str, base: str) -> pd.DataFrame:
-    """What each condition changes, in percent of ``base``, paired by seed: ``condition, measure, change, low, high,
-    seeds``. ``found`` is what :func:`values` returns."""
-    rows = []
+    """What each condition changes, in percent of ``base``, paired by seed and with its 95 % interval: a row a
+    condition, a column a measure. ``found`` is what :func:`values` returns."""
+    rows: dict[str, dict[str, str]] = {}
     for measure, group in found.groupby("measure", sort=False):
         of = dict(list(group.groupby(by, sort=False)))
-        if base not in of:
-            continue
-        level = of[base]["value"].mean()
+        level = of[base]["value"].mean() if base in of else 0.0
         for name, condition in of.items():
-            if name != base:
+            if name != base and level:
                 change = paired(condition, of[base])
-                percent = [100 * value / level for value in (change.value, change.low, change.high)]
-                rows.append([name, measure, *percent, change.n])
-    return pd.DataFrame(rows, columns=["condition", "measure", "change in percent", "low", "high", "seeds"])
+                rows.setdefault(name, {})[short(str(measure))] = _percent(change, level)
+    return pd.DataFrame([{"condition": name, **cells} for name, cells in rows.items()])
+
+
+def _percent(change: Interval, level: float) -> str:
+    value, low, high = (100 * bound / level for bound in (change.value, change.low, change.high))
+    return f"{value:+.0f} ({low:+.0f} to {high:+.0f})" if change.n > 1 else f"{value:+.0f}"
 
 
 def difference(found: pd.DataFrame, by: str, first: str, second: str, measure: str) -> Interval:

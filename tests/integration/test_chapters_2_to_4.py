@@ -1,0 +1,91 @@
+"""Every run of chapters 2 to 4 at smoke scale: trained, stored, measured, labelled, drawn."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from xling_utils import chapters, measures, pretraining, published
+from xling_utils.chapters import architecture, architecture_figures, contrast_figures, overlap, window_size
+from xling_utils.execution import key_of
+from xling_utils.scales import scale
+from xling_utils.store import RunStore
+
+SMOKE, LANGUAGES = scale("smoke"), ("fr", "es", "de")
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
+    """What ``measures.table`` gives, trained and measured in this process: a child for each run takes minutes."""
+    root = tmp_path_factory.mktemp("store")
+    store, found, kept = RunStore(root), {}, {}
+    for chapter in ("02_window_size", "03_overlap", "04_architecture"):
+        frames = []
+        for planned in chapters.module(chapter).grid(SMOKE, LANGUAGES, 1, "all"):
+            key = key_of(planned.spec, None)
+            if key not in kept:
+                with store.writing(key, planned.spec) as draft:
+                    workdir = store.folder(".work", key)
+                    draft.provenance.update(
+                        pretraining.train(planned.spec, None, workdir, draft.path, lambda event: None)
+                    )
+                run = store.get(key)
+                assert run is not None
+                tasks = chapters.module(chapter).tasks(planned, SMOKE)
+                kept[key] = pd.concat([measures.rows(run, task, SMOKE, None) for task in tasks], ignore_index=True)
+            frames.append(measures.labelled(chapter, planned, kept[key], "smoke"))
+        found[chapter] = pd.concat(frames, ignore_index=True)
+    return found
+
+
+def test_every_experiment_has_rows(tables: dict[str, pd.DataFrame]) -> None:
+    experiments = set().union(*(table["experiment"] for table in tables.values()))
+    assert experiments == {f"R{n:02d}" for n in (3, 4, *range(6, 20), 33)}
+    for table in tables.values():
+        assert set(table["task"]) == {"word retrieval", "NLI", "NER"}
+        assert table["value"].between(0, 1).all()
+
+
+def test_mixed_pairs_are_those_of_one_encoder_for_all(tables: dict[str, pd.DataFrame]) -> None:
+    rows = tables["03_overlap"]
+    assert set(rows.loc[rows["experiment"] == "R11", "condition"]) == set(overlap.EXPERIMENTS)
+    shown = overlap.mixed(rows, "fr")
+    assert list(shown.columns) == ["condition", "en / en", "fr / fr", "en / fr", "fr / en"]
+    rows = tables["04_architecture"]
+    mixed = rows[rows["metric"] == "accuracy_mixed"]
+    assert "separate" not in set(mixed["factor"])
+
+
+def drawn(rows: pd.DataFrame, table: pd.DataFrame, conditions: list[str]) -> dict:
+    floors = contrast_figures.floors(table, "fr")
+    chart = contrast_figures.figure(rows, floors, conditions, "A description.")
+    return chart.to_dict()
+
+
+def test_figures_show_every_condition(tables: dict[str, pd.DataFrame]) -> None:
+    none = pd.DataFrame()
+    windows = window_size.named(tables["02_window_size"], "BERT", SMOKE)
+    rows = contrast_figures.rows_of(windows, none, SMOKE, "condition", "fr")
+    assert set(rows["condition"]) == set(window_size.names(SMOKE))
+    assert drawn(rows, windows, window_size.names(SMOKE))["description"] == "A description."
+    rows = contrast_figures.rows_of(tables["03_overlap"], none, SMOKE, "condition", "fr")
+    both = pd.concat([rows, overlap.paper_overlap(published.table)])
+    assert set(both["shown"]) == {"this machine", "paper E", "paper C"}
+    assert drawn(both, tables["03_overlap"], list(overlap.OVERLAP))
+    for factor in list(architecture.FACTORS)[1:]:
+        own = architecture.of_factor(tables["04_architecture"], factor, SMOKE)
+        rows = contrast_figures.rows_of(own, none, SMOKE, "level", "fr")
+        levels = architecture_figures.levels(factor, rows, SMOKE)
+        assert levels and set(levels) == set(rows["condition"])
+        assert drawn(rows, own, levels)
+
+
+def test_verdicts_are_computed_and_one_seed_decides_nothing(tables: dict[str, pd.DataFrame]) -> None:
+    found = contrast_figures.values(tables["03_overlap"], SMOKE, ["condition"], "fr")
+    verdicts = [
+        *window_size.verdicts(tables["02_window_size"], SMOKE, "fr"),
+        *overlap.verdicts(found),
+        *architecture_figures.verdicts(tables["04_architecture"], SMOKE, "fr"),
+    ]
+    assert len(verdicts) > 40
+    assert {verdict.verdict for verdict in verdicts} == {"these seeds cannot tell"}
