@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -133,10 +134,15 @@ def _expected_best(others: int, own: int) -> float:
 def bootstrap(values: Array, seed: int = 0, draws: int = 2000) -> Interval:
     """Mean of ``values`` (n,) with a 95 % percentile bootstrap interval over items."""
     values = np.asarray(values, dtype=np.float64)
-    rng = np.random.default_rng(seed)
-    means = np.array([values[rng.integers(0, len(values), len(values))].mean() for _ in range(draws)])
-    low, high = np.percentile(means, [2.5, 97.5])
+    counts = _resampled(len(values), seed, draws)
+    low, high = np.percentile(counts @ values / len(values), [2.5, 97.5])
     return Interval(float(values.mean()), float(low), float(high), len(values))
+
+
+@lru_cache(maxsize=8)  # most intervals are over one of a few dictionaries or test sets
+def _resampled(items: int, seed: int, draws: int) -> Array:
+    """How often each item is drawn, (draws, items): a resample is a multinomial draw."""
+    return np.random.default_rng(seed).multinomial(items, np.full(items, 1 / items), draws).astype(np.float32)
 
 
 def over_seeds(values: Sequence[float]) -> Interval:
