@@ -6,6 +6,7 @@ loses nothing: a child keeps checkpoints, and the next :func:`ensure` continues 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import queue
 import shutil
@@ -58,8 +59,9 @@ def ensure(
     for name, value in (("jobs", jobs), ("processes", processes)):
         if value is not None and value < 1:
             raise UserError(f"{name} must be at least 1, not {value}")
-    fingerprints = {corpus: _fingerprint(corpus, data) for corpus in dict.fromkeys(s.corpus for s in specs)}
-    keys = {spec: run_key(spec, fingerprints[spec.corpus]) for spec in dict.fromkeys(specs)}
+    reads = {spec: (spec.corpus, spec.tokenizer.kind) for spec in dict.fromkeys(specs)}
+    fingerprints = {what: _fingerprint(*what, data) for what in dict.fromkeys(reads.values())}
+    keys = {spec: run_key(spec, fingerprints[what]) for spec, what in reads.items()}
     missing = [spec for spec, key in keys.items() if store.get(key) is None]
     if missing:
         jobs = min(jobs or usable_cores(), len(missing))
@@ -80,7 +82,7 @@ def ensure(
 
 def key_of(spec: RunSpec, data: Path | None = None) -> str:
     """The key under which the store holds ``spec`` trained on the text that it reads now."""
-    return run_key(spec, _fingerprint(spec.corpus, data))
+    return run_key(spec, _fingerprint(spec.corpus, spec.tokenizer.kind, data))
 
 
 def usable_cores() -> int:
@@ -151,10 +153,15 @@ def _stored(store: RunStore, key: str) -> Run:
     return run
 
 
-def _fingerprint(corpus: CorpusSpec, data: Path | None) -> str:
+def _fingerprint(corpus: CorpusSpec, tokenizer: str, data: Path | None) -> str:
+    """Identity of the text, and of the vocabulary where that is read too."""
     from xling_utils import corpora
+    from xling_utils.corpora.directory import mbert_vocabulary
 
-    return corpora.fingerprint(corpus, data)
+    found = corpora.fingerprint(corpus, data)
+    if tokenizer == "mbert" and data is not None:
+        found = hashlib.sha256(found.encode() + mbert_vocabulary(data).read_bytes()).hexdigest()
+    return found
 
 
 def _steps(spec: RunSpec) -> int:

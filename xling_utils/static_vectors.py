@@ -20,6 +20,7 @@ import numpy as np
 
 from xling_utils.errors import UserError
 from xling_utils.specs import StaticSpec
+from xling_utils.store import enough_space
 
 if TYPE_CHECKING:
     import torch
@@ -71,7 +72,8 @@ def train_word2vec(
     model.build_vocab_from_freq(frequencies, corpus_count=int(np.count_nonzero(lines == SEP)))
     with TemporaryDirectory(dir=workdir, prefix="word2vec-") as folder:
         corpus = Path(folder) / "sentences.txt"
-        _write_lines(lines, vocabulary_size, corpus)
+        with enough_space(corpus):
+            _write_lines(lines, vocabulary_size, corpus)
         size = {"total_examples": model.corpus_count, "total_words": int(counts.sum())}
         model.train(corpus_file=str(corpus), epochs=spec.epochs, callbacks=[Progress()], **size)
     vectors = np.zeros((vocabulary_size, spec.width), np.float32)

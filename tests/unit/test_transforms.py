@@ -359,3 +359,8 @@ def test_each_language_of_a_corpus_speaks_of_its_domain():
 def test_domains_that_cannot_be_are_named(domains, parts):
     message = failure(corpora.load, replace(CORPUS, domains=domains))
     assert all(part in message for part in parts)
+
+
+def test_a_language_named_twice_is_refused():
+    with pytest.raises(UserError, match="language 'fr' is named twice"):
+        corpora.load(CorpusSpec("controlled", ("en", "fr", "fr"), 5))

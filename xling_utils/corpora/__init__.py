@@ -148,6 +148,8 @@ def _check(spec: CorpusSpec, data: Path | None) -> None:
         _given(data)
     if not spec.languages:
         raise UserError("corpus: no language given")
+    if twice := [lang for i, lang in enumerate(spec.languages) if lang in spec.languages[:i]]:
+        raise UserError(f"corpus: language {twice[0]!r} is named twice; name each once")
     unknown = [lang for lang in spec.languages if spec.source == "controlled" and lang not in LANGUAGES]
     if unknown:
         raise UserError(f"corpus: unknown language {unknown[0]!r}; known: {' '.join(LANGUAGES)}")
@@ -160,8 +162,8 @@ def _check(spec: CorpusSpec, data: Path | None) -> None:
     for change in spec.changes:
         _check_change(change, spec)
     pairs = [(change.kind, lang) for change in spec.changes for lang in change.languages]
-    if twice := [pair for i, pair in enumerate(pairs) if pair in pairs[:i]]:
-        raise UserError("corpus: change {!r} of {!r} is given twice; give it once".format(*twice[0]))
+    if again := [pair for i, pair in enumerate(pairs) if pair in pairs[:i]]:
+        raise UserError("corpus: change {!r} of {!r} is given twice; give it once".format(*again[0]))
 
 
 def _check_change(change: Change, spec: CorpusSpec) -> None:
