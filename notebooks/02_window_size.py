@@ -109,4 +109,4 @@ tables.show(verdicts.frame(window_size.verdicts(both, sizes, base)))
 
 # %% tags=["hide-input"]
 records.write(CHAPTER, scale, measured)
-tables.show(records.hardware(CHAPTER, scale))
+tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None

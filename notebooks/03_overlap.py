@@ -139,4 +139,4 @@ tables.show(verdicts.frame(overlap.verdicts(found)))
 
 # %% tags=["hide-input"]
 records.write(CHAPTER, scale, measured)
-tables.show(records.hardware(CHAPTER, scale))
+tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
