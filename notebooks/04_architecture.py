@@ -74,9 +74,12 @@ def factor(name, paper=None):
 
 
 # %% [markdown]
+# A figure is drawn where at least two levels were run: the recorded seeds, and whatever `live` asks of this machine
+# (`xling run 04_architecture -p live all` runs every level).
+#
 # ## Depth, heads, parameters
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-depth", "caption": "Depth at a fixed number of parameters.\n\nEnglish with the base language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; squares are E's table 4 (Fake-English to Russian, other depths than ours)."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-depth", "caption": "One layer does as well as three, at the same number of parameters, in this small world.\n\nEnglish with the base language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; squares are E's table 4 (Fake-English to Russian, other depths than ours)."}}
 factor("depth", architecture_figures.paper("depth", published.table))
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-heads", "caption": "Attention heads, all else equal.\n\nMarks as above; squares are E's table 5, whose base has twelve heads."}}
@@ -109,7 +112,7 @@ factor("tokens", architecture_figures.paper("tokens", published.table))
 # Each language has its own embeddings (positions and softmax included), its own bottom blocks, or both. What a language
 # has for itself stays frozen in fine-tuning, as in the paper: English must not train what other languages do not use.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separate", "caption": "The more of the encoder a language has for itself, the less it shares.\n\nMarks as above; triangles are C's table 1."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separate", "caption": "With embeddings and two of three blocks for itself, a language stays on its own.\n\nMarks as above; triangles are C's table 1."}}
 factor("separate", architecture_figures.paper("separate", published.table))
 
 # %% [markdown]

@@ -14,6 +14,7 @@ from xling_utils.retrieval import Interval
 from xling_utils.scales import Scale
 from xling_utils.verdicts import Verdict, direction, paired
 
+OURS = ("this machine", "recorded")
 RETRIEVAL = "word retrieval (mean reciprocal rank)"
 MEASURES = {
     RETRIEVAL: ("word retrieval", "mrr_centred"),
@@ -53,11 +54,13 @@ def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], target: str | N
 def rows_of(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, by: str, target: str) -> pd.DataFrame:
     """Rows as ``charts.contrasts`` takes them; each seed of this machine a mark, recorded seeds a mean."""
     frames = []
-    for shown, table in (("this machine", live), ("recorded", recorded)):
+    for shown, table in zip(OURS, (live, recorded), strict=True):
         if len(table):
             found = values(table, scale, [by], target)
             keys = [by, "measure"] if shown == "recorded" else [by, "measure", "seed"]
             frames.append(summary(found, keys).assign(shown=shown))
+    if not frames:
+        return pd.DataFrame(columns=["condition", "measure", "value", "low", "high", "seeds", "shown"])
     return pd.concat(frames, ignore_index=True).rename(columns={by: "condition"})
 
 
@@ -86,8 +89,10 @@ def paper_rows(table: pd.DataFrame, condition: str, names: Mapping[Any, str], sh
 
 
 def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], description: str) -> Any:
-    """Figure: every condition, for the measure that the reader picks."""
+    """Figure: every condition, for the measure that the reader picks; none where fewer than two were run."""
     there = [name for name in conditions if name in set(rows["condition"])]
+    if rows.loc[rows["shown"].isin(OURS) & rows["condition"].isin(there), "condition"].nunique() < 2:
+        return None
     rows = rows[rows["condition"].isin(there)]
     measures = [name for name in MEASURES if name in set(rows["measure"])]
     return charts.contrasts(rows, floor, conditions=there, measures=measures, description=description)
@@ -119,14 +124,13 @@ def difference(found: pd.DataFrame, by: str, first: str, second: str, measure: s
 
 
 def claim(found: pd.DataFrame, by: str, text: str, where: str, better: str, worse: str) -> list[Verdict]:
-    """The claim that ``better`` lies above ``worse``, tested on each measure there is."""
-    return [
-        direction(
-            f"{text} ({short(measure)})", where, f"{better} - {worse}", difference(found, by, better, worse, measure)
-        )
-        for measure in MEASURES
-        if measure in set(found["measure"])
-    ]
+    """The claim that ``better`` lies above ``worse``, tested on each measure for which both were run."""
+    verdicts = []
+    for measure in MEASURES:
+        change = difference(found, by, better, worse, measure)
+        if change.n:
+            verdicts.append(direction(f"{text} ({short(measure)})", where, f"{better} - {worse}", change))
+    return verdicts
 
 
 def short(measure: str) -> str:
