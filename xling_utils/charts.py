@@ -202,7 +202,12 @@ def contrasts(
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True))
     bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", title=None), x2="high:Q")
     marks = base.mark_point(size=75, filled=True).encode(
-        x=x, shape=alt.Shape("shown:N", scale=alt.Scale(domain=shown, range=[CONTRAST_SHAPES[n] for n in shown]))
+        x=x,
+        shape=alt.Shape(
+            "shown:N",
+            scale=alt.Scale(domain=shown, range=[CONTRAST_SHAPES[name] for name in shown]),
+            legend=alt.Legend(title=None, orient="top"),
+        ),
     )
     line = alt.Chart(floors).transform_filter("datum.measure == measure_shown").encode(x="value:Q")
     floor = line.mark_rule(strokeDash=[4, 4], color="#888888")

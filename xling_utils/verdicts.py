@@ -47,7 +47,9 @@ def direction(claim: str, where: str, quantity: str, interval: Interval) -> Verd
 
 
 def all_of(claim: str, where: str, parts: Sequence[Verdict]) -> Verdict:
-    """A claim of several directions: reproduced if all are, partly if some are; carries its weakest part."""
+    """A claim of several directions: reproduced if all are, partly if some are; carries its weakest part. Parts that
+    were not run are left out."""
+    parts = [part for part in parts if part.interval.n] or parts
     weakest = min(parts, key=lambda part: part.interval.value if part.interval.n else float("inf"))
     found = {part.verdict for part in parts}
     if found == {REPRODUCED}:

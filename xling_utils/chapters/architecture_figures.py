@@ -12,7 +12,7 @@ from xling_utils.scales import Scale
 from xling_utils.verdicts import Verdict
 
 Tables = Callable[[str], pd.DataFrame]
-NEXT = "with next sentence prediction"
+NEXT, BOTH = "with next sentence prediction", "embeddings, bottom two thirds"
 
 NAMED = {
     "objective": (
@@ -35,7 +35,7 @@ NAMED = {
             "Sep L1-3": "bottom third",
             "Sep L1-6": "bottom two thirds",
             "Sep Emb + L1-3": "embeddings, bottom third",
-            "Sep Emb + L1-6": "embeddings, bottom two thirds",
+            "Sep Emb + L1-6": BOTH,
         },
     ),
 }
@@ -98,7 +98,8 @@ def verdicts(table: pd.DataFrame, scale: Scale, language: str) -> list[Verdict]:
         ("tokens", "Word pieces beat words", "E Table 10", base["tokens"], "words"),
         ("separate", "Separate embeddings hurt", "C Table 1", base["separate"], "embeddings"),
         ("separate", "Separate bottom blocks hurt", "C Table 1", base["separate"], "bottom two thirds"),
-        ("separate", "Both hurt most", "C Table 1", "bottom two thirds", "embeddings, bottom two thirds"),
+        ("separate", "Both together hurt", "C Table 1", base["separate"], BOTH),
+        ("separate", "Both hurt more than blocks alone", "C Table 1", "bottom two thirds", BOTH),
     ]
     found = []
     for factor, text, where, better, worse in claims:

@@ -13,6 +13,8 @@ from xling_utils.retrieval import Interval, over_seeds
 from xling_utils.scales import Scale
 
 LATIN = ("fr", "es", "de", "tr", "vi", "sw")
+FEWEST_LANGUAGES = 5
+"""For a correlation over languages to mean anything."""
 POS_GROUPS = ("closed", "open", "NOUN", "VERB", "ADV", "ADJ")
 
 
@@ -214,6 +216,6 @@ def distance_correlation(table: pd.DataFrame, scale: Scale) -> Interval:
     values = []
     for _, group in rows.groupby("seed"):
         found = group.groupby("target")["value"].mean()
-        if len(found) == len(distance) > 2:
+        if len(found) == len(distance) >= FEWEST_LANGUAGES:
             values.append(float(found.corr(distance[found.index], method="spearman")))
     return over_seeds(values) if values else Interval(float("nan"), float("nan"), float("nan"), 0)
