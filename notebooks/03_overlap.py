@@ -74,7 +74,7 @@ floor = figures.floors(both, base)
 # %% [markdown]
 # ## Without overlap
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap", "caption": "The languages need not share a single character, and more anchors are not needed either.\n\nEnglish with the base language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals, squares and triangles the papers' means over their languages (E, table 1, Spanish, Hindi and Russian; C, table 1, French, Russian and Chinese: compare each with its own default)."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap", "caption": "The languages need not share a single character; translations mixed into the sentences help a great deal.\n\nEnglish with the base language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals, squares and triangles the papers' means over their languages (E, table 1, Spanish, Hindi and Russian; C, table 1, French, Russian and Chinese: compare each with its own default)."}}
 figures.figure(
     pd.concat([rows, overlap.paper_overlap(published.table)]),
     floor,
@@ -84,14 +84,16 @@ figures.figure(
 
 # %% [markdown]
 # Fake-English shares nothing with the other language but the separator of sentences, and is found at ten times chance all
-# the same. What the alphabet adds is small, and not beyond the spread of the seeds.
+# the same. What the alphabet adds is small, and not beyond the spread of the seeds. Switching words for translations, which
+# did little for the papers' encoders, more than doubles retrieval here: an encoder that sees so little text has more to
+# gain from a dictionary (one recorded seed).
 #
 # ## Without order
 #
 # All of these read Fake-English, so that order is the only thing that changes. (Here and below, a figure shows what was run:
 # the recorded seeds, and whatever `live` asks of this machine.)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-order", "caption": "Nothing aligns by frequency alone.\n\nMarks as above; squares are the means of E's tables 2 and 3."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-order", "caption": "The order of words matters, and nothing aligns by frequency alone.\n\nMarks as above; squares are the means of E's tables 2 and 3."}}
 figures.figure(
     pd.concat([rows, overlap.paper_order(published.table)]),
     floor,
