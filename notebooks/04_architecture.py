@@ -116,6 +116,11 @@ factor("tokens", architecture_figures.paper("tokens", published.table))
 factor("separate", architecture_figures.paper("separate", published.table))
 
 # %% [markdown]
+# What is it about the embedding layer? Separate *vocabularies* took every shared token away in {doc}`03_overlap` and cost
+# nothing; separate embedding *layers* cost most of the alignment. What the second take away and the first do not is the
+# special tokens and the positions: languages that share no word still share where a word stands.
+
+# %% [markdown]
 # ## In percent
 #
 # What each level changes, against the base run, paired by seed:
