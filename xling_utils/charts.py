@@ -32,7 +32,7 @@ SHOWN_COLOURS = {
     "word2vec": "#E69F00", "word2vec, with identical pairs": "#F5CF80",
     "GloVe": "#009E73", "GloVe, with identical pairs": "#80CEB9",
 }  # fmt: skip
-CONTRAST_SHAPES = {"this machine": "circle", "recorded": "diamond", "paper E": "square", "paper C": "triangle"}
+CONTRAST_SHAPES = SOURCE_SHAPES | {"paper E": "square", "paper C": "triangle"}
 HEIGHT = 260
 
 

@@ -1,8 +1,7 @@
 """Measures runs once each, several at a time, and keeps the rows beside the store.
 
-A run's rows depend on the run, on the chapter that asks and the condition that the run is to it, on the scale's
-measuring sizes and on this package's sources; a table kept under that identity is read back, anything else is
-measured again.
+A run's rows depend on the run, on the scale's measuring sizes and on this package's sources, and on no chapter: a
+table kept under that identity is read back by every chapter that shows the run, anything else is measured again.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -68,7 +66,7 @@ def table(
     module = chapters.module(chapter)
     planned = module.grid(scale_of(scale), languages, seeds, live)
     runs = ensure([p.spec for p in planned], store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
-    wanted = [(p, runs[p.spec].key, task) for p in planned for task in module.tasks(p, scale_of(scale))]
+    wanted = [(p, runs[p.spec].key, task) for p in planned for task in module.tasks(p)]
     folder, name = store.folder(".measures"), identity(scale_of(scale))
     paths = {(key, task): folder / f"{key}-{task.replace(' ', '-')}-{name}.csv" for _, key, task in wanted}
     missing = {key_task: path for key_task, path in paths.items() if not path.exists()}
@@ -88,11 +86,8 @@ def table(
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-    frames = [labelled(chapter, p, pd.read_csv(paths[key, task], **READ), scale) for p, key, task in wanted]
+    frames = [labelled(chapter, p, from_csv(paths[key, task]), scale) for p, key, task in wanted]
     return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
-
-
-READ: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
 
 
 def labelled(chapter: str, planned: chapters.Planned, rows: pd.DataFrame, scale: str) -> pd.DataFrame:
@@ -141,6 +136,11 @@ def identity(scale: Scale) -> str:
 def _sources() -> str:
     found = [path for room in ROOMS for path in sorted(Path(__file__).parent.glob(room))]
     return hashlib.sha256(b"".join(path.read_bytes() for path in found)).hexdigest()
+
+
+def from_csv(path: Path) -> pd.DataFrame:
+    """A table of :func:`to_csv`: only empty cells are missing, so that a word "NA" stays a word."""
+    return pd.read_csv(path, keep_default_na=False, na_values=[""])
 
 
 def to_csv(frame: pd.DataFrame) -> str:

@@ -54,8 +54,13 @@ class Trace:
 
 def learning_rate(training: TrainingSpec, step: int) -> float:
     """One cycle: linear rise over the warm-up, linear fall to zero after it. ``step`` counts from 0."""
-    warm = max(1, round(training.warmup * training.steps))
-    return training.learning_rate * min((step + 1) / warm, (training.steps - step) / max(1, training.steps - warm))
+    return one_cycle(training.learning_rate, training.warmup, training.steps, step)
+
+
+def one_cycle(peak: float, warmup: float, steps: int, step: int) -> float:
+    """Linear rise to ``peak`` over the share ``warmup`` of ``steps``, linear fall to zero after it."""
+    warm = max(1, round(warmup * steps))
+    return peak * min((step + 1) / warm, (steps - step) / max(1, steps - warm))
 
 
 def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Report) -> dict[str, Any]:

@@ -29,16 +29,21 @@ KEPT_TEXTS = 4
 
 
 class Reading:
-    """A stored run with what is needed to measure it at ``scale``: ``texts``, the datasets that it was trained on,
-    and ``coders``, which turn them into pieces, both by language; ``data`` is the directory of real text."""
+    """A stored run with what is needed to measure it at ``scale``: ``coders``, which turn text into pieces, by
+    language; ``data`` is the directory of real text."""
 
     def __init__(self, run: Run, scale: Scale, data: Path | None = None) -> None:
         spec = run.spec
         self.run, self.scale, self.data = run, scale, data
-        self.texts = _texts(spec.corpus, data, lowercase=spec.tokenizer.kind != "mbert")
         tokenizer = tokenization.load(run.path / TOKENIZER_FILE)
         self.coders = tokenization.coders(tokenizer, spec.tokenizer, spec.corpus.languages)
         self._streams: dict[str, TokenStream] = {}
+
+    @cached_property
+    def texts(self) -> dict[str, Dataset]:
+        """The datasets that the run was trained on, by language."""
+        spec = self.run.spec
+        return _texts(spec.corpus, self.data, lowercase=spec.tokenizer.kind != "mbert")
 
     @property
     def others(self) -> list[str]:

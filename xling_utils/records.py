@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from xling_utils.errors import UserError
-from xling_utils.measures import columns, empty, to_csv
+from xling_utils.measures import columns, empty, from_csv, to_csv
 from xling_utils.specs import canonical_json
 from xling_utils.store import RunStore, project_root
 
@@ -44,7 +44,7 @@ def _path(folder: str, chapter: str, scale: str, kind: str) -> Path:
 def load(chapter: str, scale: str) -> pd.DataFrame:
     """The committed rows of a chapter at a scale; no rows where none are committed yet."""
     path = _path("book/records", chapter, scale, ".csv")
-    return pd.read_csv(path, keep_default_na=False, na_values=[""]) if path.exists() else empty(chapter)
+    return from_csv(path) if path.exists() else empty(chapter)
 
 
 def provenance(chapter: str, scale: str) -> pd.DataFrame:

@@ -149,9 +149,13 @@ def load(path: Path) -> Tokenizer:
 
 def vocabulary_size(tokenizer: Tokenizer, spec: TokenizerSpec, languages: Sequence[str]) -> int:
     """Ids that a run's languages use between them."""
-    pieces = tokenizer.get_vocab_size()
-    size = FIRST + (pieces - FIRST) * len(languages) if spec.separate else pieces
-    return size + len(languages) if spec.markers else size
+    return id_count(tokenizer.get_vocab_size(), spec, len(languages))
+
+
+def id_count(pieces: int, spec: TokenizerSpec, languages: int) -> int:
+    """Ids that so many languages use between them with a vocabulary of ``pieces``."""
+    size = FIRST + (pieces - FIRST) * languages if spec.separate else pieces
+    return size + languages if spec.markers else size
 
 
 @dataclass(frozen=True)

@@ -139,8 +139,7 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
     the full vocabulary), ``mrr_identical`` (as ``mrr``, with the pairs of identical strings that the others leave
     out), ``mrr_shuffled`` (centred, shuffled dictionary), ``chance`` and ``chance_vocabulary``. ``low`` and ``high``
     bound a 95 % bootstrap interval over dictionary words. Controlled text gives rows of ``mrr`` a
-    ``part_of_speech``; snapshots, rows of ``mrr_centred`` a ``step``: their vectors are means over less text (see
-    :data:`xling_utils.reading.SNAPSHOT_PART`).
+    ``part_of_speech``; snapshots, rows of ``mrr_centred`` a ``step``.
     """
     reading = Reading(run, scale, data)
     asked = {language: _Questions.of(reading, language) for language in reading.others}

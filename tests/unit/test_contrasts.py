@@ -52,7 +52,6 @@ def test_short_windows_keep_the_tokens_of_a_step():
 
 
 def test_depth_varies_at_fixed_parameters():
-    chapters.plan("04_architecture", "controlled")
     rows = {row["condition"]: row["parameters"] for row in chapters.plan("04_architecture", "controlled")}
     base = rows["factor=base level=base"]
     for depth in architecture.DEPTHS:

@@ -12,7 +12,7 @@ from typing import Any
 from xling_utils.errors import UserError
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec
-from xling_utils.tokenization import FIRST
+from xling_utils.tokenization import id_count
 
 MODULES = {
     "01_data_size": "data_size",
@@ -115,13 +115,9 @@ MBERT_PIECES = 119_547
 
 
 def _vocabulary(spec: RunSpec) -> int | None:
-    tokenizer, languages = spec.tokenizer, len(spec.corpus.languages)
-    if tokenizer.kind == "characters":
+    if spec.tokenizer.kind == "characters":
         return None
-    size = tokenizer.size or MBERT_PIECES
-    if tokenizer.separate:
-        size = FIRST + (size - FIRST) * languages
-    return size + languages if tokenizer.markers else size
+    return id_count(spec.tokenizer.size or MBERT_PIECES, spec.tokenizer, len(spec.corpus.languages))
 
 
 def operations(model: EncoderSpec, spec: RunSpec, vocabulary: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -22,7 +23,8 @@ FACTORS = {
     "separator": "R17", "tokens": "R18", "separate": "R19",
 }  # fmt: skip
 """Factor -> experiment."""
-HEADLINE = ((BASE, BASE), ("depth", "1 layer"), ("separate", "embeddings, bottom two thirds"))
+NEXT, BOTH = "with next sentence prediction", "embeddings, bottom two thirds"
+HEADLINE = ((BASE, BASE), ("depth", "1 layer"), ("separate", BOTH))
 DEPTHS, HEADS, WIDTHS = (1, 2, 6), (1, 2, 8), (16, 32, 96)
 """Levels beside the base run's."""
 FOUR = 4
@@ -36,24 +38,20 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[
     E's Tables 4 to 7 at its own size."""
     if scale.name == "paper":
         return _paper(scale, seeds) if live != "none" else []
-    return contrasts.grid(scale, languages, seeds, live, _Levels(languages))
+    return contrasts.grid(scale, languages, seeds, live, partial(_conditions, ("en", *languages[: FOUR - 1])))
 
 
-class _Levels:
-    """The conditions of one language: all factors but the four languages, whose other three come from the list."""
-
-    def __init__(self, languages: Sequence[str]) -> None:
-        self.four = ("en", *languages[: FOUR - 1])
-
-    def __call__(self, scale: Scale, base: RunSpec, varied: RunSpec) -> Iterator[tuple[dict[str, Any], RunSpec, bool]]:
-        for (factor, level), spec in {(BASE, BASE): base, **_runs(varied)}.items():
-            yield {"factor": factor, "level": level}, spec, (factor, level) in HEADLINE
-        if base.corpus.languages == self.four[:2] and len(self.four) == FOUR:
-            four = scale.bert(self.four, scale.sentences[-1], base.seed)
-            longer = replace(scale.training, steps=scale.training.steps * FOUR // 2)  # as many tokens a language
-            for width in (WIDTHS[0], scale.encoder.width, WIDTHS[-1]):
-                spec = replace(four, model=_of_width(scale.encoder, width), training=longer)
-                yield {"factor": "four languages", "level": f"width {width}"}, spec, False
+def _conditions(
+    four: tuple[str, ...], scale: Scale, base: RunSpec, varied: RunSpec
+) -> Iterator[tuple[dict[str, Any], RunSpec, bool]]:
+    for (factor, level), spec in {(BASE, BASE): base, **_runs(varied)}.items():
+        yield {"factor": factor, "level": level}, spec, (factor, level) in HEADLINE
+    if base.corpus.languages == four[:2] and len(four) == FOUR:
+        together = scale.bert(four, scale.sentences[-1], base.seed)
+        longer = replace(scale.training, steps=scale.training.steps * FOUR // 2)  # as many tokens a language
+        for width in (WIDTHS[0], scale.encoder.width, WIDTHS[-1]):
+            spec = replace(together, model=_of_width(scale.encoder, width), training=longer)
+            yield {"factor": "four languages", "level": f"width {width}"}, spec, False
 
 
 def _runs(base: RunSpec) -> dict[tuple[str, str], RunSpec]:
@@ -74,7 +72,7 @@ def _runs(base: RunSpec) -> dict[tuple[str, str], RunSpec]:
         runs["heads", counted(heads, "head")] = with_model(heads=heads)
     for width in WIDTHS:
         runs["parameters", f"width {width}"] = replace(base, model=_of_width(encoder, width))
-    runs["objective", "with next sentence prediction"] = with_model(next_sentence=True)
+    runs["objective", NEXT] = with_model(next_sentence=True)
     runs["separator", "one a language"] = with_tokens(markers=True)
     runs["tokens", "characters"] = replace(base, tokenizer=TokenizerSpec("characters", 0))
     runs["tokens", "words"] = with_tokens(kind="words")
@@ -83,7 +81,7 @@ def _runs(base: RunSpec) -> dict[tuple[str, str], RunSpec]:
     runs["separate", "bottom third"] = with_model(separate_blocks=third)
     runs["separate", "bottom two thirds"] = with_model(separate_blocks=most)
     runs["separate", "embeddings, bottom third"] = with_model(separate_embeddings=True, separate_blocks=third)
-    runs["separate", "embeddings, bottom two thirds"] = with_model(separate_embeddings=True, separate_blocks=most)
+    runs["separate", BOTH] = with_model(separate_embeddings=True, separate_blocks=most)
     return runs
 
 
@@ -119,12 +117,13 @@ def _of_width(encoder: EncoderSpec, width: int) -> EncoderSpec:
 def _paper(scale: Scale, seeds: int) -> list[Planned]:
     planned = []
     for size in sizes():
-        pair = PAPER_LANGUAGES if size.table == FOUR + 3 else ("en", PAPER_LANGUAGES[-1])
+        factor = PAPER_FACTORS[size.table]
+        pair = PAPER_LANGUAGES if factor == "four languages" else ("en", PAPER_LANGUAGES[-1])
         for seed in range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds):
             base = scale.bert(pair, scale.sentences[-1], seed)
             spec = replace(base, model=size.encoder, tokenizer=TokenizerSpec("wordpiece", VOCABULARY))
             level = f"{size.published:.2f} M, {size.encoder.layers} layers, {size.encoder.heads} heads"
-            condition = (("factor", PAPER_FACTORS[size.table]), ("level", level))
+            condition = (("factor", factor), ("level", level))
             planned.append(Planned(condition, spec, False))
     return planned
 

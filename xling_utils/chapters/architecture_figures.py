@@ -7,12 +7,11 @@ from collections.abc import Callable
 import pandas as pd
 
 from xling_utils.chapters import contrast_figures as figures
-from xling_utils.chapters.architecture import FACTORS, base_levels, counted, of_factor
+from xling_utils.chapters.architecture import BOTH, FACTORS, NEXT, base_levels, counted, of_factor
 from xling_utils.scales import Scale
 from xling_utils.verdicts import Verdict
 
 Tables = Callable[[str], pd.DataFrame]
-NEXT, BOTH = "with next sentence prediction", "embeddings, bottom two thirds"
 
 NAMED = {
     "objective": (

@@ -10,11 +10,11 @@ import pandas as pd
 from xling_utils import charts
 from xling_utils.chapters.contrasts import ENTITIES, INFERENCE
 from xling_utils.chapters.data_size import headline_layer, summary
+from xling_utils.chapters.data_size_figures import with_sources
 from xling_utils.retrieval import Interval
 from xling_utils.scales import Scale
 from xling_utils.verdicts import Verdict, direction, paired
 
-OURS = ("this machine", "recorded")
 RETRIEVAL = "word retrieval (mean reciprocal rank)"
 MEASURES = {
     RETRIEVAL: ("word retrieval", "mrr_centred"),
@@ -30,16 +30,12 @@ FLOORS = {
 """Name of a measure -> what a model that knows nothing gets: name, task and metric."""
 
 
-def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], target: str | None = None) -> pd.DataFrame:
+def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], target: str) -> pd.DataFrame:
     """One row a condition, measure and seed: columns ``by``, ``measure``, ``seed``, ``value``.
 
-    Retrieval is centred and read at the middle layer (0 for static vectors). ``target`` keeps one language; without
-    it, languages other than English are averaged.
+    English with ``target``; retrieval is centred and read at the middle layer (0 for static vectors).
     """
-    rows = table[table["step"].isna()] if "step" in table else table
-    rows = rows[rows["target"] != "en"]
-    if target:
-        rows = rows[rows["target"] == target]
+    rows = table[table["step"].isna() & (table["target"] == target)]
     middle = headline_layer(scale)
     deepest = rows.groupby("run")["layer"].transform("max")
     at = rows["layer"].isna() | (rows["layer"] == deepest.clip(upper=middle))
@@ -54,11 +50,10 @@ def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], target: str | N
 def rows_of(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, by: str, target: str) -> pd.DataFrame:
     """Rows as ``charts.contrasts`` takes them; each seed of this machine a mark, recorded seeds a mean."""
     frames = []
-    for shown, table in zip(OURS, (live, recorded), strict=True):
-        if len(table):
-            found = values(table, scale, [by], target)
-            keys = [by, "measure"] if shown == "recorded" else [by, "measure", "seed"]
-            frames.append(summary(found, keys).assign(shown=shown))
+    for shown, table in with_sources(live, recorded):
+        found = values(table, scale, [by], target)
+        keys = [by, "measure"] if shown == "recorded" else [by, "measure", "seed"]
+        frames.append(summary(found, keys).assign(shown=shown))
     if not frames:
         return pd.DataFrame(columns=["condition", "measure", "value", "low", "high", "seeds", "shown"])
     return pd.concat(frames, ignore_index=True).rename(columns={by: "condition"})
@@ -91,7 +86,7 @@ def paper_rows(table: pd.DataFrame, condition: str, names: Mapping[Any, str], sh
 def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], description: str) -> Any:
     """Figure: every condition, for the measure that the reader picks; none where fewer than two were run."""
     there = [name for name in conditions if name in set(rows["condition"])]
-    if rows.loc[rows["shown"].isin(OURS) & rows["condition"].isin(there), "condition"].nunique() < 2:
+    if rows.loc[rows["shown"].isin(charts.SOURCE_SHAPES) & rows["condition"].isin(there), "condition"].nunique() < 2:
         return None
     rows = rows[rows["condition"].isin(there)]
     measures = [name for name in MEASURES if name in set(rows["measure"])]

@@ -37,7 +37,7 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str, conditio
     return planned
 
 
-def tasks(planned: Planned, scale: Scale) -> tuple[str, ...]:
+def tasks(planned: Planned) -> tuple[str, ...]:
     """What every run is measured on: word retrieval, zero-shot inference, and named entities."""
     return (WORDS, *transfer.TASKS)
 

@@ -72,7 +72,7 @@ def _named(model: str, sentences: int) -> tuple[tuple[str, Any], ...]:
     return (("model", model), ("sentences", sentences))
 
 
-def tasks(planned: Planned, scale: Scale) -> tuple[str, ...]:
+def tasks(planned: Planned) -> tuple[str, ...]:
     """Word retrieval for all runs, zero-shot inference for those of the base pair."""
     return (WORDS, INFERENCE) if planned.headline else (WORDS,)
 

@@ -15,17 +15,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.numpy import load_file
 
-from xling_utils import corpora, tokenization, weights
+from xling_utils import corpora
 from xling_utils.corpora import labelled
 from xling_utils.corpora.controlled.inference import LABELS
 from xling_utils.corpora.labelled import TAGS
+from xling_utils.encoder import Encoders
 from xling_utils.errors import UserError
-from xling_utils.pretraining import TOKENIZER_FILE, VECTORS_FILE
+from xling_utils.reading import Reading
 from xling_utils.retrieval import Interval, bootstrap
 from xling_utils.scales import Scale
-from xling_utils.specs import EncoderSpec
 from xling_utils.store import Run
 from xling_utils.transfer import scores
 from xling_utils.transfer.inputs import paired, tagged
@@ -92,13 +91,13 @@ def reader(run: Run, scale: Scale) -> Reader:
     spec = run.spec
     if "en" not in spec.corpus.languages:
         raise UserError(f"transfer: run {run.key} does not know English, which tasks are learned in")
-    tokenizer = tokenization.load(run.path / TOKENIZER_FILE)
-    coders = tokenization.coders(tokenizer, spec.tokenizer, spec.corpus.languages)
-    if isinstance(spec.model, EncoderSpec):
-        return EncoderReader(weights.load_all(run.path, spec.model, spec.corpus.languages), coders)
+    reading = Reading(run, scale)
+    model = reading.model
+    if isinstance(model, Encoders):
+        return EncoderReader(model, reading.coders)
     with torch.random.fork_rng():
         torch.manual_seed(spec.seed)
-        return StaticReader(load_file(run.path / VECTORS_FILE)["vectors"], coders, scale.encoder.positions)
+        return StaticReader(model, reading.coders, scale.encoder.positions)
 
 
 def inference_rows(

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from xling_utils.pretraining import ADAM_BETAS, one_cycle
 from xling_utils.transfer.inputs import Batch, Input, batches
 from xling_utils.transfer.readers import Reader
 
-ADAM_BETAS = (0.9, 0.98)
 WEIGHT_DECAY = 0.01
 WARM_UP = 0.1
 TEST_BATCH = 256
@@ -82,13 +82,12 @@ def fine_tune(
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(trained, recipe.learning_rate, ADAM_BETAS, weight_decay=WEIGHT_DECAY, fused=True)
     steps = recipe.epochs * -(-len(train) // recipe.batch)
-    warm = max(1, round(WARM_UP * steps))
     step, scores, best = 0, [], [parameter.detach().clone() for parameter in trained]
     for _ in range(recipe.epochs):
         model.train()
         for batch in batches(train, recipe.batch, model.reader.padding, device, rng):
             for group in optimizer.param_groups:
-                group["lr"] = recipe.learning_rate * min((step + 1) / warm, (steps - step) / max(1, steps - warm))
+                group["lr"] = one_cycle(recipe.learning_rate, WARM_UP, steps, step)
             F.cross_entropy(model(language, batch), batch.labels).backward()
             optimizer.step()
             optimizer.zero_grad()
