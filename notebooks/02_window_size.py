@@ -98,10 +98,33 @@ figures.figure(
 ) if len(static) else None  # without runs of word2vec (`live = "all"`) there is nothing to draw
 
 # %% [markdown]
+# ## On real text
+#
+# NATPROSE
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window-natural", "caption": "NATCAPTION\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+natural, natural_sizes = records.load(CHAPTER, "natural"), scale_of("natural")
+shown = window_size.named(natural, "BERT", natural_sizes)
+figures.figure(
+    figures.by_language(shown, natural_sizes, "condition"),
+    figures.floors(natural, *figures.targets(natural)),
+    list(dict.fromkeys(shown["condition"])),
+    "Real text: retrieval, inference and named entities by the length of the training inputs.",
+)
+
+# %% [markdown]
 # ## Verdicts
 
 # %% tags=["hide-input"]
 tables.show(verdicts.frame(window_size.verdicts(both, sizes, base)))
+
+# %% [markdown]
+# The same on real text:
+
+# %% tags=["hide-input"]
+tables.show(
+    figures.verdicts_by_language(natural, lambda language: window_size.verdicts(natural, natural_sizes, language))
+)
 
 # %% [markdown]
 # ## Limits

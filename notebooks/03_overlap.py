@@ -130,10 +130,35 @@ tables.show(overlap.changes(found))
 tables.show(overlap.mixed(both, base))
 
 # %% [markdown]
+# ## On real text
+#
+# NATPROSE
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap-natural", "caption": "NATCAPTION\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+natural, natural_sizes = records.load(CHAPTER, "natural"), scale_of("natural")
+shown = natural
+figures.figure(
+    figures.by_language(shown, natural_sizes, "condition"),
+    figures.floors(natural, *figures.targets(natural)),
+    list(dict.fromkeys(shown["condition"])),
+    "Real text: retrieval, inference and named entities by what the languages share.",
+)
+
+# %% [markdown]
 # ## Verdicts
 
 # %% tags=["hide-input"]
 tables.show(verdicts.frame(overlap.verdicts(found)))
+
+# %% [markdown]
+# The same on real text:
+
+# %% tags=["hide-input"]
+tables.show(
+    figures.verdicts_by_language(
+        natural, lambda language: overlap.verdicts(figures.values(natural, natural_sizes, ["condition"], language))
+    )
+)
 
 # %% [markdown]
 # ## Limits

@@ -129,10 +129,35 @@ factor("separate", architecture_figures.paper("separate", published.table))
 tables.show(architecture_figures.changes(both, sizes, base))
 
 # %% [markdown]
+# ## On real text
+#
+# NATPROSE
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-architecture-natural", "caption": "NATCAPTION\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+natural, natural_sizes = records.load(CHAPTER, "natural"), scale_of("natural")
+shown = architecture_figures.named(natural)
+figures.figure(
+    figures.by_language(shown, natural_sizes, "condition"),
+    figures.floors(natural, *figures.targets(natural)),
+    list(dict.fromkeys(shown["condition"])),
+    "Real text: retrieval, inference and named entities by what the encoder is like.",
+)
+
+# %% [markdown]
 # ## Verdicts
 
 # %% tags=["hide-input"]
 tables.show(verdicts.frame(architecture_figures.verdicts(both, sizes, base)))
+
+# %% [markdown]
+# The same on real text:
+
+# %% tags=["hide-input"]
+tables.show(
+    figures.verdicts_by_language(
+        natural, lambda language: architecture_figures.verdicts(natural, natural_sizes, language)
+    )
+)
 
 # %% [markdown]
 # ## At the papers' sizes

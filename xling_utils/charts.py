@@ -32,7 +32,20 @@ SHOWN_COLOURS = {
     "word2vec": "#E69F00", "word2vec, with identical pairs": "#F5CF80",
     "GloVe": "#009E73", "GloVe, with identical pairs": "#80CEB9",
 }  # fmt: skip
-CONTRAST_SHAPES = SOURCE_SHAPES | {"paper E": "square", "paper C": "triangle"}
+PAPER_SHAPES = {"paper E": "square", "paper C": "triangle"}
+_HUES = ("#1F83C4", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A6FBF")
+LANGUAGE_MARKS = {
+    name: (_HUES[number % len(_HUES)], ("circle", "square")[number // len(_HUES)])
+    for number, name in enumerate(
+        ("French", "Russian", "German", "Chinese", "Spanish", "Arabic", "Turkish",
+         "Hindi", "Greek", "Bulgarian", "Vietnamese", "Thai", "Swahili", "Urdu")
+    )
+}  # fmt: skip
+"""Language -> colour and shape. Two languages may share a hue, then their shapes differ."""
+CONTRAST_MARKS = {
+    **{name: (SHOWN_COLOURS[name], shape) for name, shape in (SOURCE_SHAPES | PAPER_SHAPES).items()},
+    **LANGUAGE_MARKS,
+}
 HEIGHT = 260
 
 
@@ -172,12 +185,12 @@ def contrasts(
     """One line a condition, for the measure chosen from a list below: a mark at ``value``, a bar from ``low`` to
     ``high`` over seeds.
 
-    ``rows`` has columns ``condition``, ``measure``, ``shown`` (a key of ``CONTRAST_SHAPES``), ``value``, ``low``,
+    ``rows`` has columns ``condition``, ``measure``, ``shown`` (a key of ``CONTRAST_MARKS``), ``value``, ``low``,
     ``high``, ``seeds``; ``floors`` (``measure``, ``name``, ``value``) are drawn as dashed lines.
     """
     chosen = alt.binding_select(options=list(measures), name="Measure ")
     measure = alt.param(name="measure_shown", value=measures[0], bind=chosen)
-    shown = [name for name in CONTRAST_SHAPES if name in set(rows["shown"])]
+    shown = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
     base = (
         alt.Chart(rows)
         .transform_filter("datum.measure == measure_shown")
@@ -186,7 +199,7 @@ def contrasts(
             yOffset=alt.YOffset("shown:N", sort=shown),
             color=alt.Color(
                 "shown:N",
-                scale=alt.Scale(domain=shown, range=[SHOWN_COLOURS[name] for name in shown]),
+                scale=alt.Scale(domain=shown, range=[CONTRAST_MARKS[name][0] for name in shown]),
                 legend=alt.Legend(title=None, orient="top"),
             ),
             tooltip=[
@@ -205,7 +218,7 @@ def contrasts(
         x=x,
         shape=alt.Shape(
             "shown:N",
-            scale=alt.Scale(domain=shown, range=[CONTRAST_SHAPES[name] for name in shown]),
+            scale=alt.Scale(domain=shown, range=[CONTRAST_MARKS[name][1] for name in shown]),
             legend=alt.Legend(title=None, orient="top"),
         ),
     )

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,16 +35,21 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
         shutil.rmtree(old, ignore_errors=True)
 
 
-def latest(folder: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
-    """The newest state that reads back whole, or ``None``; a damaged one is warned of and removed."""
+def latest(folder: Path, wanted: Mapping[str, torch.Tensor]) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
+    """The newest state that reads back whole and has tensors of the names and shapes ``wanted``, or ``None``. Any
+    other is warned of and removed: it is damaged, or an earlier version of this package wrote it."""
     for path in sorted(folder.glob("checkpoint-*"), reverse=True):
         try:
             meta = json.loads((path / META_FILE).read_text(encoding="utf-8"))
             if meta.pop("sha256") != _digest(meta, path / STATE_FILE):
                 raise ValueError("sha256 differs")
-            return load_file(path / STATE_FILE), meta
+            tensors = load_file(path / STATE_FILE)
+            others = [name for name, like in wanted.items() if name not in tensors or tensors[name].shape != like.shape]
+            if others:
+                raise ValueError(f"written for another encoder: no {others[0]} of this shape")
+            return tensors, meta
         except (OSError, ValueError, KeyError) as error:
-            warnings.warn(f"{path.name} is damaged ({error}); going back to the one before", stacklevel=2)
+            warnings.warn(f"{path.name} cannot be used ({error}); going back to the one before", stacklevel=2)
             shutil.rmtree(path, ignore_errors=True)
     return None
 

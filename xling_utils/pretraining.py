@@ -134,7 +134,7 @@ def _train_encoder(
     )
     wrapped, optimizer = accelerator.prepare(model, optimizer)
     trace, first, before = Trace(), 0, 0.0
-    if found := checkpoints.latest(workdir):
+    if found := checkpoints.latest(workdir, _named(model)):
         tensors, meta = found
         model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
         checkpoints.restore_optimizer(optimizer.optimizer, tensors)
@@ -203,6 +203,11 @@ def _snapshot(model: Encoders, workdir: Path, step: int) -> None:
     save_file(shared, folder / f"{step:08d}.safetensors", metadata={"format": "pt"})
 
 
+def _named(model: Encoders) -> dict[str, torch.Tensor]:
+    """The model's tensors under the names they have in checkpoints."""
+    return {f"model.{name}": value for name, value in model.state_dict().items()}
+
+
 def _checkpoint(
     model: Encoders,
     optimizer: torch.optim.Optimizer,
@@ -212,7 +217,7 @@ def _checkpoint(
     seconds: float,
 ) -> None:
     # Shared weights stand under several names, and safetensors wants memory of its own for each.
-    tensors = {f"model.{name}": value.detach().cpu().clone() for name, value in model.state_dict().items()}
+    tensors = {name: value.detach().cpu().clone() for name, value in _named(model).items()}
     tensors |= checkpoints.optimizer_tensors(optimizer)
     meta = {"rows": trace.rows, "total": trace.total, "count": trace.count, "seconds": seconds}
     checkpoints.save(workdir, step, tensors, meta)

@@ -242,7 +242,7 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(damage, stopped,
     assert names == ["checkpoint-00000011", "checkpoint-00000012"]
     harm, file = DAMAGE[damage]
     harm(tmp_path / "work" / "checkpoint-00000012" / file)
-    with pytest.warns(UserWarning, match="checkpoint-00000012 is damaged"):
+    with pytest.warns(UserWarning, match="checkpoint-00000012 cannot be used"):
         out, _, reports = trained(tmp_path)
     assert reports[0]["done"] == 12
     assert bits(out) == bits(whole[0]) and losses(out) == losses(whole[0])
@@ -252,9 +252,24 @@ def test_with_every_checkpoint_damaged_the_run_starts_again(stopped, tmp_path, w
     shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
     for path in (tmp_path / "work").glob(f"*/{checkpoints.STATE_FILE}"):
         flip(path)
-    with pytest.warns(UserWarning, match="damaged") as caught:
+    with pytest.warns(UserWarning, match="cannot be used") as caught:
         out, _, reports = trained(tmp_path)
-    assert sum("damaged" in str(warning.message) for warning in caught) == 2
+    assert sum("cannot be used" in str(warning.message) for warning in caught) == 2
+    assert reports[0]["done"] == 1 and bits(out) == bits(whole[0])
+
+
+def test_a_checkpoint_of_other_tensors_is_passed_over(stopped, tmp_path, whole):
+    """As an earlier version of the package may have left one, whole and under the same key."""
+    shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
+    for path in (tmp_path / "work").glob("checkpoint-*"):
+        meta = json.loads((path / checkpoints.META_FILE).read_text())
+        tensors = load_file(path / checkpoints.STATE_FILE)
+        older = {name.replace("words", "embeddings"): torch.from_numpy(value) for name, value in tensors.items()}
+        assert set(older) != set(tensors)
+        del meta["sha256"]
+        checkpoints.save(tmp_path / "work", meta.pop("step"), older, meta)
+    with pytest.warns(UserWarning, match="another encoder"):
+        out, _, reports = trained(tmp_path)
     assert reports[0]["done"] == 1 and bits(out) == bits(whole[0])
 
 

@@ -63,6 +63,12 @@ def paper_parameters(tables: Tables) -> pd.DataFrame:
     return wide.reset_index().rename(columns={"parameters": "parameters (M)"}).sort_values("parameters (M)")
 
 
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows with a column ``condition`` that names a level without its factor, for figures of them all."""
+    apart = (table["factor"] == "separate").map({True: "separate ", False: ""})
+    return table.assign(condition=apart + table["level"])
+
+
 def levels(factor: str, rows: pd.DataFrame, scale: Scale) -> list[str]:
     """The levels of a factor in the order to show them: by number where they have one, else the base's first."""
     there = list(dict.fromkeys(rows["condition"]))

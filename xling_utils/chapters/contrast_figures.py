@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,7 +13,7 @@ from xling_utils.chapters.data_size import headline_layer, summary
 from xling_utils.chapters.data_size_figures import with_sources
 from xling_utils.retrieval import Interval
 from xling_utils.scales import Scale
-from xling_utils.verdicts import Verdict, direction, paired
+from xling_utils.verdicts import Verdict, direction, frame, paired
 
 RETRIEVAL = "word retrieval (mean reciprocal rank)"
 MEASURES = {
@@ -59,11 +59,25 @@ def rows_of(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, by: str, t
     return pd.concat(frames, ignore_index=True).rename(columns={by: "condition"})
 
 
-def floors(table: pd.DataFrame, target: str) -> pd.DataFrame:
-    """What knowing nothing gets, as ``charts.contrasts`` takes it."""
+def by_language(table: pd.DataFrame, scale: Scale, by: str) -> pd.DataFrame:
+    """Recorded rows as ``charts.contrasts`` takes them: a mean over seeds for each language beside English."""
+    frames = []
+    for target in targets(table):
+        means = summary(values(table, scale, [by], target), [by, "measure"])
+        frames.append(means.assign(shown=charts.LANGUAGE_NAMES[target]))
+    return pd.concat(frames, ignore_index=True).rename(columns={by: "condition"})
+
+
+def targets(table: pd.DataFrame) -> list[str]:
+    """The languages beside English that a table measures, in its order."""
+    return [language for language in dict.fromkeys(table["target"]) if language != "en"]
+
+
+def floors(table: pd.DataFrame, *languages: str) -> pd.DataFrame:
+    """What knowing nothing gets in ``languages``, on average, as ``charts.contrasts`` takes it."""
     found = []
     for measure, (name, task, metric) in FLOORS.items():
-        rows = table[(table["task"] == task) & (table["metric"] == metric) & (table["target"] == target)]
+        rows = table[(table["task"] == task) & (table["metric"] == metric) & table["target"].isin(languages)]
         if len(rows):
             found.append({"measure": measure, "name": name, "value": rows["value"].mean()})
     return pd.DataFrame(found, columns=["measure", "name", "value"])
@@ -86,7 +100,8 @@ def paper_rows(table: pd.DataFrame, condition: str, names: Mapping[Any, str], sh
 def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], description: str) -> Any:
     """Figure: every condition, for the measure that the reader picks; none where fewer than two were run."""
     there = [name for name in conditions if name in set(rows["condition"])]
-    if rows.loc[rows["shown"].isin(charts.SOURCE_SHAPES) & rows["condition"].isin(there), "condition"].nunique() < 2:
+    run = rows[~rows["shown"].isin(charts.PAPER_SHAPES) & rows["condition"].isin(there)]
+    if run["condition"].nunique() < 2:
         return None
     rows = rows[rows["condition"].isin(there)]
     measures = [name for name in MEASURES if name in set(rows["measure"])]
@@ -126,6 +141,13 @@ def claim(found: pd.DataFrame, by: str, text: str, where: str, better: str, wors
         if change.n:
             verdicts.append(direction(f"{text} ({short(measure)})", where, f"{better} - {worse}", change))
     return verdicts
+
+
+def verdicts_by_language(table: pd.DataFrame, verdicts: Callable[[str], list[Verdict]]) -> pd.DataFrame:
+    """``verdicts(language)`` for each language that ``table`` measures, as one table to show."""
+    parts = [(language, frame(verdicts(language))) for language in targets(table)]
+    found = [part.assign(language=charts.LANGUAGE_NAMES[language]) for language, part in parts]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
 def short(measure: str) -> str:
