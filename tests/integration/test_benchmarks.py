@@ -57,6 +57,15 @@ def test_base_run(tmp_path: Path) -> None:
     assert "All 2 runs" in text
 
 
+def test_chapters(tmp_path: Path) -> None:
+    text = run("chapters", "--quick", "02_window_size", folder=tmp_path)
+    assert re.findall(r"^\| (\S+) \| (\d+) \| \d+ \|$", text, re.M) == [("02_window_size", "2"), ("together", "2")]
+    assert re.findall(r"^\| 02_window_size \| (.*) \| \d+ \| [\d,]+ \|$", text, re.M) == [
+        "en-fr bert: BERT, 600, 24", "en-fr bert: BERT, 600, 12",
+    ]  # fmt: skip
+    assert re.search(r"learned and tested: [\d.]+ s \(accuracy: en 0\.\d+, fr 0\.\d+\)", text)
+
+
 def test_glove_says_what_it_needs(tmp_path: Path) -> None:
     assert run("glove", folder=tmp_path).startswith("skipped: ")
 

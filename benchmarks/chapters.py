@@ -1,0 +1,85 @@
+"""The chapters: how long their runs take, trained and measured, from an empty store.
+
+    python benchmarks/chapters.py          # what `make book` trains
+    python benchmarks/chapters.py --all    # every run of every chapter
+    python benchmarks/chapters.py 02_window_size
+
+One seed at the controlled scale, chapter after chapter, as the notebooks do it (``measures.table``): a run that an
+earlier chapter has trained or measured is not trained or measured again. Executing notebooks and rendering pages
+comes on top.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+
+from _machine import machine
+
+from xling_utils import chapters, measures, transfer
+from xling_utils.execution import key_of, usable_cores
+from xling_utils.scales import FIRST_REPORTED_SEED, SNAPSHOTS, scale
+from xling_utils.specs import LANGUAGES
+from xling_utils.store import RunStore
+
+
+def main() -> None:
+    """Prints two markdown tables: one row a chapter, and one row a run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true", help="every run, not the headlines only")
+    parser.add_argument("--quick", action="store_true", help="a tiny scale")
+    parser.add_argument("chapter", nargs="*", choices=[*chapters.MODULES, []], help="all if none is named")
+    args = parser.parse_args()
+    name, live, load = "smoke" if args.quick else "controlled", "all" if args.all else "headline", os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XLING_STORE"] = folder
+        walls, runs = {}, {}
+        for chapter in args.chapter or chapters.MODULES:
+            before, began = set(RunStore().keys()), time.perf_counter()
+            measures.table(chapter, name, LANGUAGES[1:], 1, live)
+            walls[chapter] = time.perf_counter() - began
+            planned = chapters.module(chapter).grid(scale(name), LANGUAGES[1:], 1, live)
+            keys = {key_of(p.spec): p for p in planned}
+            runs[chapter] = {key: p for key, p in keys.items() if key not in before}
+        print(f"{machine()}; load average before: {load:.1f}; {usable_cores()} at a time.\n")
+        report(walls, runs)
+        fine_tuning(name)
+
+
+def report(walls: dict[str, float], runs: dict[str, dict[str, chapters.Planned]]) -> None:
+    """Wall-clock seconds a chapter, then the seconds of each run in its own process."""
+    print("| chapter | new runs | seconds |\n|---|---|---|")
+    for chapter, wall in walls.items():
+        print(f"| {chapter} | {len(runs[chapter])} | {wall:.0f} |")
+    print(f"| together | {sum(map(len, runs.values()))} | {sum(walls.values()):.0f} |\n")
+    print("| chapter | run | seconds | tokens/s in training |\n|---|---|---|---|")
+    for chapter, found in runs.items():
+        for key, planned in found.items():
+            run = RunStore().get(key)
+            assert run is not None
+            speed = run.provenance.get("tokens_per_second")
+            condition = ", ".join(str(value) for _, value in planned.condition)
+            cells = (
+                chapter,
+                f"en-{planned.target} {planned.spec.kind}: {condition}",
+                f"{run.provenance['seconds']:.0f}",
+            )
+            print(f"| {' | '.join(cells)} | {f'{speed:,}' if speed else ''} |")
+
+
+def fine_tuning(name: str) -> None:
+    """How long the base run takes to learn inference and to be tested, with what comes of it."""
+    chosen = scale(name)
+    base = chosen.bert(("en", LANGUAGES[1]), chosen.sentences[-1], FIRST_REPORTED_SEED, SNAPSHOTS)
+    run = RunStore().get(key_of(base))
+    assert run is not None
+    began = time.perf_counter()
+    rows = [row for row in transfer.rows(run, chosen, None, "NLI") if row["metric"] == "accuracy"]
+    accuracy = ", ".join(f"{row['target']} {row['value']:.3f}" for row in rows)
+    print(f"\nInference, learned and tested: {time.perf_counter() - began:.1f} s (accuracy: {accuracy}).")
+
+
+if __name__ == "__main__":
+    main()
