@@ -1,0 +1,161 @@
+"""Four families of masked language models under the lens, all made here, none of them known by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    DistilBertConfig,
+    DistilBertForMaskedLM,
+    ModernBertConfig,
+    ModernBertForMaskedLM,
+    PreTrainedTokenizerFast,
+    XLMRobertaConfig,
+    XLMRobertaForMaskedLM,
+)
+
+from xling_utils.errors import UserError
+from xling_utils.lens import encode, language_means, shifted, states
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+WORDS = [*SPECIAL, "the", "dog", "sees", "a", "cat", "and", "runs", ".", "o", "hund", "sieht"]
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    *["the", "dog", "sees", "a", "cat", "and", "runs", ".", "o", "hund", "sieht"],
+]
+TEXTS = ["the dog sees a cat .", "runs .", "o hund sieht", "the cat and the dog"]
+LAYERS, WIDTH = 3, 16
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> PreTrainedTokenizerFast:
+    made = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    made.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
+        mask_token="[MASK]", model_max_length=32,
+    )  # fmt: skip
+
+
+def bert() -> BertForMaskedLM:
+    return BertForMaskedLM(
+        BertConfig(vocab_size=len(WORDS), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=2,
+                   intermediate_size=32, max_position_embeddings=32)
+    )  # fmt: skip
+
+
+def xlm_roberta() -> XLMRobertaForMaskedLM:
+    return XLMRobertaForMaskedLM(
+        XLMRobertaConfig(vocab_size=len(WORDS), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=2,
+                         intermediate_size=32, max_position_embeddings=40, pad_token_id=0, type_vocab_size=1)
+    )  # fmt: skip
+
+
+def distilbert() -> DistilBertForMaskedLM:
+    return DistilBertForMaskedLM(
+        DistilBertConfig(vocab_size=len(WORDS), dim=WIDTH, n_layers=LAYERS, n_heads=2, hidden_dim=32,
+                         max_position_embeddings=32)
+    )  # fmt: skip
+
+
+def modernbert() -> ModernBertForMaskedLM:
+    return ModernBertForMaskedLM(
+        ModernBertConfig(vocab_size=len(WORDS), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=2,
+                         intermediate_size=32, max_position_embeddings=32, pad_token_id=0, cls_token_id=2,
+                         sep_token_id=3, bos_token_id=2, eos_token_id=3)
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=[bert, xlm_roberta, distilbert, modernbert])
+def model(request):
+    torch.manual_seed(0)
+    return request.param().eval()
+
+
+def by_hand(model, tokenizer) -> list[np.ndarray]:
+    """The states of each text alone, without padding, as the model itself gives them."""
+    found = []
+    for text in TEXTS:
+        with torch.inference_mode():
+            hidden = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True).hidden_states
+        found.append(torch.stack(hidden)[:, 0].numpy())
+    return found
+
+
+def test_layers_are_the_models_own_whatever_is_padded_beside(model, tokenizer):
+    (batch,) = states(model, tokenizer, TEXTS)
+    # ModernBERT lists its last layer after the closing norm, which is no block: compare up to it.
+    last = LAYERS if isinstance(model, ModernBertForMaskedLM) else LAYERS + 1
+    for row, expected in enumerate(by_hand(model, tokenizer)):
+        here = batch.layers[:, row][:, batch.tokens[row]].numpy()
+        assert here.shape == (LAYERS + 1, len(tokenizer(TEXTS[row])["input_ids"]), WIDTH)
+        np.testing.assert_allclose(here[:last], expected[:last], atol=1e-5)
+        assert batch.special[row].sum() == 2
+
+
+@pytest.mark.parametrize("layer", range(LAYERS + 1))
+def test_a_shift_moves_its_layer_by_the_vector_and_nothing_below(model, tokenizer, layer):
+    vector = np.random.default_rng(layer).normal(size=WIDTH).astype(np.float32)
+    (before,) = states(model, tokenizer, TEXTS)
+    with shifted(model, layer, vector):
+        (during,) = states(model, tokenizer, TEXTS)
+        logits = model(**without_special(model, tokenizer)).logits
+    (after,) = states(model, tokenizer, TEXTS)
+    torch.testing.assert_close(after.layers, before.layers, rtol=0, atol=0)
+    moved = (during.layers - before.layers)[:, before.tokens]
+    assert (moved[:layer] == 0).all()
+    if layer == LAYERS:  # what comes after the last block is the prediction head
+        assert not torch.allclose(logits, model(**without_special(model, tokenizer)).logits)
+    else:
+        assert moved[layer + 1].abs().max() > 1e-4
+    torch.testing.assert_close(moved[layer], torch.from_numpy(vector).expand_as(moved[layer]), rtol=0, atol=1e-5)
+
+
+def without_special(model, tokenizer) -> dict[str, torch.Tensor]:
+    inputs = encode(model, tokenizer, TEXTS)
+    del inputs["special_tokens_mask"]
+    return inputs
+
+
+def test_means_are_over_tokens_or_over_sentences(model, tokenizer):
+    (batch,) = states(model, tokenizer, TEXTS)
+    rows = [batch.layers[:, row][:, batch.tokens[row]].numpy() for row in range(len(TEXTS))]
+    inner = np.concatenate([row[:, 1:-1] for row in rows], axis=1)
+    np.testing.assert_allclose(language_means(model, tokenizer, TEXTS), inner.mean(axis=1), atol=1e-5)
+    sentences = np.stack([row.mean(axis=1) for row in rows]).mean(axis=0)
+    np.testing.assert_allclose(language_means(model, tokenizer, TEXTS, unit="sentence"), sentences, atol=1e-5)
+
+
+def test_batches_add_up(model, tokenizer):
+    many = TEXTS * 5
+    whole = torch.cat([s.layers[:, row][:, s.tokens[row]] for s in states(model, tokenizer, many) for row in
+                       range(len(s.ids))], dim=1)  # fmt: skip
+    parts = torch.cat([s.layers[:, row][:, s.tokens[row]] for s in states(model, tokenizer, many, batch=3) for row in
+                       range(len(s.ids))], dim=1)  # fmt: skip
+    torch.testing.assert_close(parts, whole, rtol=0, atol=1e-5)
+
+
+def test_mistakes_are_named(tokenizer):
+    model = bert()
+    with pytest.raises(UserError, match="layers 0 to 3"), shifted(model, 4, np.zeros(WIDTH)):
+        pass
+    with pytest.raises(UserError, match="states have 16 numbers"), shifted(model, 1, np.zeros(3)):
+        pass
+    with pytest.raises(UserError, match="unknown unit 'word'"):
+        language_means(model, tokenizer, TEXTS, unit="word")
+    for text in ([], [""]):
+        with pytest.raises(UserError, match="no token"):
+            language_means(model, tokenizer, text)
+    model.resize_token_embeddings(6)
+    with pytest.raises(UserError, match="tokenizer does not fit the model"):
+        language_means(model, tokenizer, TEXTS)

@@ -1,0 +1,138 @@
+"""Any masked language model of ``transformers`` under the lens: its layers read, and one of them moved.
+
+Nothing is known of a model by name. Its blocks are the module list as long as its configuration has layers; layer 0 is
+what the first block takes in, layer l what block l gives out, and a shift is added right there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from xling_utils.errors import UserError
+
+BATCH = 64
+UNITS = ("token", "sentence")
+
+
+def blocks_of(model: Any) -> nn.ModuleList:
+    """The transformer blocks of a ``PreTrainedModel``, first to last.
+
+    Raises :class:`UserError` if there is not exactly one list of as many modules as its configuration has layers.
+    """
+    count = model.config.num_hidden_layers
+    lists = [module for module in model.modules() if isinstance(module, nn.ModuleList) and len(module) == count]
+    outer = [found for found in lists if not any(found in other.modules() for other in lists if other is not found)]
+    if len(outer) != 1:
+        raise UserError(
+            f"{type(model).__name__}: {len(outer)} lists of {count} modules, so its layers cannot be told; "
+            "use an encoder whose blocks stand in one list"
+        )
+    return outer[0]
+
+
+@contextmanager
+def shifted(model: Any, layer: int, vector: npt.NDArray[np.floating] | Tensor) -> Iterator[None]:
+    """Within it, ``vector`` (d,) is added to every token's state at ``layer`` (mean difference shift: A, sec. 4.2.1).
+
+    Raises :class:`UserError` on a layer that the model does not have and a vector of another width.
+    """
+    blocks, width = blocks_of(model), int(model.config.hidden_size)
+    if not 0 <= layer <= len(blocks):
+        raise UserError(f"layer {layer}: the model has layers 0 to {len(blocks)}")
+    moved = torch.as_tensor(vector, dtype=model.dtype, device=model.device)
+    if moved.shape != (width,):
+        raise UserError(f"shift of shape {tuple(moved.shape)}: the model's states have {width} numbers")
+
+    def before(module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return (inputs[0] + moved, *inputs[1:])
+
+    def after(module: nn.Module, inputs: Any, output: Any) -> Any:
+        return (output[0] + moved, *output[1:]) if isinstance(output, tuple) else output + moved
+
+    hook = blocks[0].register_forward_pre_hook(before) if layer == 0 else blocks[layer - 1].register_forward_hook(after)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+@dataclass(frozen=True)
+class States:
+    """States of a batch: ``layers`` float32 (layers + 1, batch, length, d); ``tokens`` and ``special`` bool (batch,
+    length): which places hold a token, and which of these hold one that the tokenizer added; ``ids`` int64."""
+
+    layers: Tensor
+    tokens: Tensor
+    special: Tensor
+    ids: Tensor
+
+
+@torch.inference_mode()
+def states(model: Any, tokenizer: Any, texts: Sequence[str], batch: int = BATCH) -> Iterator[States]:
+    """States of ``texts`` at every layer, ``batch`` texts at a time and in order; texts longer than the model takes
+    are cut. Raises :class:`UserError` if the tokenizer has ids that the model does not know."""
+    kept: list[Tensor] = []
+    blocks = blocks_of(model)
+
+    def first(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        kept.append(inputs[0])
+
+    def each(module: nn.Module, inputs: Any, output: Any) -> None:
+        kept.append(output[0] if isinstance(output, tuple) else output)
+
+    hooks = [blocks[0].register_forward_pre_hook(first), *(block.register_forward_hook(each) for block in blocks)]
+    try:
+        for start in range(0, len(texts), batch):
+            encoded = encode(model, tokenizer, texts[start : start + batch])
+            special = encoded.pop("special_tokens_mask").bool()
+            kept.clear()
+            model.eval()(**encoded)
+            tokens = encoded["attention_mask"].bool()
+            yield States(torch.stack(kept).float(), tokens, special & tokens, encoded["input_ids"])
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def encode(model: Any, tokenizer: Any, texts: Sequence[str]) -> dict[str, Tensor]:
+    """``texts`` as the model's inputs and ``special_tokens_mask``, padded on the right and cut to what it takes."""
+    limit = min(int(getattr(model.config, "max_position_embeddings", 512)), int(tokenizer.model_max_length))
+    encoded = tokenizer(
+        list(texts), padding=True, truncation=True, max_length=limit, return_special_tokens_mask=True,
+        return_tensors="pt",
+    )  # fmt: skip
+    known = model.get_input_embeddings().num_embeddings
+    if int(encoded["input_ids"].max()) >= known:
+        raise UserError(f"the tokenizer does not fit the model: id {int(encoded['input_ids'].max())} of {known}")
+    return {name: value.to(model.device) for name, value in encoded.items()}
+
+
+def language_means(
+    model: Any, tokenizer: Any, sentences: Sequence[str], unit: str = "token"
+) -> npt.NDArray[np.float32]:
+    """The mean state of a language at every layer, float32 (layers + 1, d).
+
+    ``unit="token"``: over all tokens but special ones, as A writes it (sec. 4.1.1); ``"sentence"``:
+    over sentences of the mean over a sentence's tokens, special ones included, as D's program does. Raises
+    :class:`UserError` on an unknown unit and text without a token.
+    """
+    if unit not in UNITS:
+        raise UserError(f"unknown unit {unit!r}; known: {', '.join(UNITS)}")
+    total, count = torch.zeros(()), 0.0
+    for found in states(model, tokenizer, sentences):
+        weight = (found.tokens & ~found.special if unit == "token" else found.tokens).double()
+        if unit == "sentence":
+            weight = weight / weight.sum(dim=1, keepdim=True)
+        total = total + torch.einsum("lbtd,bt->ld", found.layers.double(), weight)
+        count += float(weight.sum())
+    if not count:
+        raise UserError("language mean: the text holds no token; give at least one sentence")
+    return (total / count).float().cpu().numpy()
