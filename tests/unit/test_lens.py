@@ -23,13 +23,6 @@ from xling_utils.lens import encode, language_means, shifted, states
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = [*SPECIAL, "the", "dog", "sees", "a", "cat", "and", "runs", ".", "o", "hund", "sieht"]
-    "[PAD]",
-    "[UNK]",
-    "[CLS]",
-    "[SEP]",
-    "[MASK]",
-    *["the", "dog", "sees", "a", "cat", "and", "runs", ".", "o", "hund", "sieht"],
-]
 TEXTS = ["the dog sees a cat .", "runs .", "o hund sieht", "the cat and the dog"]
 LAYERS, WIDTH = 3, 16
 
