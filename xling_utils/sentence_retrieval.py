@@ -1,0 +1,89 @@
+"""Which sentence of another language says the same? Retrieval by mean vectors, as they are, without their language's
+mean, and moved by the difference of the means (D, sec. 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xling_utils.errors import UserError
+from xling_utils.lens import states
+from xling_utils.retrieval import bootstrap, nearest, ranks
+
+Array = npt.NDArray[np.floating]
+
+METHODS = ("original", "zero-mean", "mean difference shift")
+
+
+def sentence_vectors(model: Any, tokenizer: Any, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+    """The mean of each sentence's tokens at every layer, float32 (layers + 1, sentences, d), special tokens left out
+    (D, sec. 4.1, says "all token embeddings"). A sentence without a token has a zero vector."""
+    found = []
+    for batch in states(model, tokenizer, sentences):
+        inner = (batch.tokens & ~batch.special).float()
+        sums = (batch.layers * inner[None, :, :, None]).sum(dim=2)
+        found.append((sums / inner.sum(dim=1).clamp(min=1)[None, :, None]).cpu().numpy())
+    if not found:
+        raise UserError("sentence retrieval: no sentences")
+    return np.concatenate(found, axis=1)
+
+
+def placed(source: Array, target: Array, means: tuple[Array, Array], method: str) -> tuple[Array, Array]:
+    """Vectors of two languages (n, d) and (m, d) put where ``method`` has them meet; ``means`` (d,) of both languages,
+    of other text. Raises :class:`UserError` on an unknown method."""
+    if method not in METHODS:
+        raise UserError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
+    if method == "zero-mean":
+        return source - means[0], target - means[1]
+    return (source, target) if method == "original" else (source - means[0] + means[1], target)
+
+
+def rows(
+    vectors: Mapping[str, Array], means: Mapping[str, Array], source: str, target: str, task: str
+) -> Iterator[dict[str, Any]]:
+    """Tidy rows ``task, metric, method, source, target, layer, value, low, high, n``: the share of sentences whose
+    translation is the nearest (``p_at_1``), by cosine, at every layer and for every one of ``METHODS``.
+
+    ``vectors[language]`` (layers + 1, n, d), row by row translations of each other; ``means[language]``
+    (layers + 1, d). Bounds are of a 95 % bootstrap over sentences. Raises :class:`UserError` if the languages have
+    different numbers of sentences.
+    """
+    one, other = vectors[source], vectors[target]
+    if one.shape != other.shape:
+        raise UserError(
+            f"{task}: {one.shape[1]} sentences in {source}, {other.shape[1]} in {target}; they must be translations, "
+            "line by line"
+        )
+    gold = [{row} for row in range(one.shape[1])]
+    for layer in range(len(one)):
+        for method in METHODS:
+            x, y = placed(one[layer], other[layer], (means[source][layer], means[target][layer]), method)
+            found = bootstrap(ranks(x, y, gold) == 1)
+            named = {"task": task, "metric": "p_at_1", "method": method, "source": source, "target": target}
+            yield {**named, "layer": layer, "value": found.value, "low": found.low, "high": found.high, "n": found.n}
+
+
+def mined_f1(source: Array, target: Array, gold: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """F1 of mining translations out of two unaligned texts, and the threshold on cosine that was used.
+
+    Each of ``source`` (n, d) proposes its nearest of ``target`` (m, d); pairs above a threshold count as found. The
+    threshold is the best on the sources with even numbers, in the middle of the gap that it may lie in; the F1 is
+    that on those with odd ones: none of the pairs that are scored has chosen it. ``gold`` are pairs of rows. Raises :class:`UserError` if a half has none.
+    """
+    index, similarity = nearest(source, target, 1)
+    known = set(gold)
+    right = np.array([(row, int(column)) in known for row, column in enumerate(index[:, 0])])
+    wanted = np.bincount([row % 2 for row, _ in known], minlength=2)
+    if not wanted.all():
+        raise UserError("mining: each half of the sources needs a pair; give more pairs")
+    even = np.arange(len(source)) % 2 == 0
+    order = np.argsort(-similarity[even, 0], kind="stable")
+    hits = np.cumsum(right[even][order])
+    scores = 2 * hits / (np.arange(1, len(order) + 1) + wanted[0])
+    proposed, best = similarity[even, 0][order], int(scores.argmax())
+    threshold = float(proposed[best : best + 2].mean())
+    chosen = ~even & (similarity[:, 0] >= threshold)
+    return float(2 * (right & chosen).sum() / (chosen.sum() + wanted[1])), threshold
