@@ -7,7 +7,7 @@ what the first block takes in, layer l what block l gives out, and a shift is ad
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,27 +79,34 @@ class States:
 def states(model: Any, tokenizer: Any, texts: Sequence[str], batch: int = BATCH) -> Iterator[States]:
     """States of ``texts`` at every layer, ``batch`` texts at a time and in order; texts longer than the model takes
     are cut. Raises :class:`UserError` if the tokenizer has ids that the model does not know."""
-    kept: list[Tensor] = []
     blocks = blocks_of(model)
+    for start in range(0, len(texts), batch):
+        inputs = encode(model, tokenizer, texts[start : start + batch])
+        special = inputs.pop("special_tokens_mask").bool()
+        with recording(blocks) as kept:
+            model.eval()(**inputs)
+        tokens = inputs["attention_mask"].bool()
+        layers = torch.stack([state_of(output) for output in kept]).float()
+        yield States(layers, tokens, special & tokens, inputs["input_ids"])
 
-    def first(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        kept.append(inputs[0])
 
-    def each(module: nn.Module, inputs: Any, output: Any) -> None:
-        kept.append(output[0] if isinstance(output, tuple) else output)
+@contextmanager
+def recording(blocks: nn.ModuleList) -> Iterator[list[Any]]:
+    """Within it, a pass of the model leaves what the first block takes in and what every block gives out: a state, or
+    a tuple that begins with one (see :func:`state_of`)."""
+    kept: list[Any] = []
+    with ExitStack() as hooks:
+        first = blocks[0].register_forward_pre_hook(lambda _, inputs: kept.append(inputs[0]))
+        hooks.callback(first.remove)
+        for block in blocks:
+            each = block.register_forward_hook(lambda _, __, output: kept.append(output))
+            hooks.callback(each.remove)
+        yield kept
 
-    hooks = [blocks[0].register_forward_pre_hook(first), *(block.register_forward_hook(each) for block in blocks)]
-    try:
-        for start in range(0, len(texts), batch):
-            encoded = encode(model, tokenizer, texts[start : start + batch])
-            special = encoded.pop("special_tokens_mask").bool()
-            kept.clear()
-            model.eval()(**encoded)
-            tokens = encoded["attention_mask"].bool()
-            yield States(torch.stack(kept).float(), tokens, special & tokens, encoded["input_ids"])
-    finally:
-        for hook in hooks:
-            hook.remove()
+
+def state_of(output: Any) -> Tensor:
+    """The state in what a block gives out."""
+    return output[0] if isinstance(output, tuple) else output
 
 
 def encode(model: Any, tokenizer: Any, texts: Sequence[str]) -> dict[str, Tensor]:

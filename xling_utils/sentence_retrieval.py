@@ -71,7 +71,8 @@ def mined_f1(source: Array, target: Array, gold: Sequence[tuple[int, int]]) -> t
 
     Each of ``source`` (n, d) proposes its nearest of ``target`` (m, d); pairs above a threshold count as found. The
     threshold is the best on the sources with even numbers, in the middle of the gap that it may lie in; the F1 is
-    that on those with odd ones: none of the pairs that are scored has chosen it. ``gold`` are pairs of rows. Raises :class:`UserError` if a half has none.
+    that on those with odd ones: none of the pairs that are scored has chosen it. ``gold`` are pairs of rows. Raises
+    :class:`UserError` if a half has none.
     """
     index, similarity = nearest(source, target, 1)
     known = set(gold)

@@ -19,7 +19,8 @@ from transformers import (
 )
 
 from xling_utils.errors import UserError
-from xling_utils.lens import encode, language_means, shifted, states
+from xling_utils.lens import blocks_of, encode, language_means, shifted, states
+from xling_utils.token_translation import predicted
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = [*SPECIAL, "the", "dog", "sees", "a", "cat", "and", "runs", ".", "o", "hund", "sieht"]
@@ -69,7 +70,7 @@ def modernbert() -> ModernBertForMaskedLM:
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=[bert, xlm_roberta, distilbert, modernbert])
+@pytest.fixture(params=[bert, xlm_roberta, distilbert, modernbert])
 def model(request):
     torch.manual_seed(0)
     return request.param().eval()
@@ -136,6 +137,48 @@ def test_batches_add_up(model, tokenizer):
     parts = torch.cat([s.layers[:, row][:, s.tokens[row]] for s in states(model, tokenizer, many, batch=3) for row in
                        range(len(s.ids))], dim=1)  # fmt: skip
     torch.testing.assert_close(parts, whole, rtol=0, atol=1e-5)
+
+
+def test_translation_equals_the_model_run_anew_for_each_layer_and_weight(model, tokenizer):
+    difference = 3 * np.random.default_rng(5).normal(size=(LAYERS + 1, WIDTH)).astype(np.float32)
+    layers, weights = [0, 2, LAYERS], [-1.0, 0.0, 2.0]
+    calls = count_calls(model)
+    found = predicted(model, tokenizer, TEXTS, difference, layers, weights, batch=3)
+    # Two batches, each once from the start, and for layers 0, 2 and 3 with three weights from there.
+    assert sum(calls()) == 2 * (LAYERS + 3 * (3 + 1 + 0))
+    for i, layer in enumerate(layers):
+        for j, weight in enumerate(weights):
+            for row, text in enumerate(TEXTS):
+                with shifted(model, layer, weight * difference[layer]), torch.inference_mode():
+                    logits = model(**tokenizer(text, return_tensors="pt")).logits
+                assert found[i, j, row].tolist() == logits[0].argmax(-1)[1:-1].tolist(), (layer, weight, text)
+    assert any((found[i, 2, 0] != found[i, 1, 0]).any() for i in range(3))
+
+
+def count_calls(model):
+    """How often each block computes from now on; its own forward is put in the way of nothing."""
+    counts = [0] * LAYERS
+
+    def counting(number, forward):
+        def called(*args, **kwargs):
+            counts[number] += 1
+            return forward(*args, **kwargs)
+
+        return called
+
+    for number, block in enumerate(blocks_of(model)):
+        block.forward = counting(number, block.forward)
+    return lambda: counts
+
+
+def test_translation_takes_models_that_predict_tokens(tokenizer):
+    model, zeros = bert(), np.zeros((LAYERS + 1, WIDTH))
+    with pytest.raises(UserError, match="BertModel predicts no tokens"):
+        predicted(model.bert, tokenizer, TEXTS, zeros, [1], [1.0])
+    with pytest.raises(UserError, match="layers 0 to 3"):
+        predicted(model, tokenizer, TEXTS, zeros, [4], [1.0])
+    with pytest.raises(UserError, match=r"takes \(4, 16\)"):
+        predicted(model, tokenizer, TEXTS, zeros[1:], [1], [1.0])
 
 
 def test_mistakes_are_named(tokenizer):
