@@ -16,7 +16,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from xling_utils import tokenization
 from xling_utils.errors import UserError
+from xling_utils.pretraining import TOKENIZER_FILE
+from xling_utils.specs import EncoderSpec
+from xling_utils.store import Run
 
 BATCH = 64
 UNITS = ("token", "sentence")
@@ -107,6 +111,34 @@ def recording(blocks: nn.ModuleList) -> Iterator[list[Any]]:
 def state_of(output: Any) -> Tensor:
     """The state in what a block gives out."""
     return output[0] if isinstance(output, tuple) else output
+
+
+def of_run(run: Run) -> tuple[Any, Any]:
+    """A stored encoder as ``transformers`` has it: a ``BertForMaskedLM``, and a tokenizer that puts ``[CLS]`` before
+    and ``[SEP]`` behind a text, as in pretraining. On the GPU where there is one.
+
+    Raises :class:`UserError` on static vectors and on encoders with parts or ids of their own for each language.
+    """
+    from tokenizers.processors import TemplateProcessing
+    from transformers import BertForMaskedLM, PreTrainedTokenizerFast
+
+    model_spec, tokenizer_spec = run.spec.model, run.spec.tokenizer
+    if not isinstance(model_spec, EncoderSpec) or tokenizer_spec.separate or tokenizer_spec.markers:
+        raise UserError(f"run {run.key}: takes an encoder with one vocabulary for all its languages")
+    if model_spec.separate_embeddings or model_spec.separate_blocks:
+        raise UserError(f"run {run.key}: its languages have parts of their own; load one folder of it instead")
+    inner = tokenization.load(run.path / TOKENIZER_FILE)
+    names = tokenization.SPECIAL
+    first, last = names[tokenization.CLS], names[tokenization.SEP]
+    inner.post_processor = TemplateProcessing(
+        single=f"{first} $A {last}", special_tokens=[(first, tokenization.CLS), (last, tokenization.SEP)]
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=inner, model_max_length=model_spec.positions, pad_token=names[tokenization.PAD],
+        unk_token=names[tokenization.UNK], cls_token=first, sep_token=last, mask_token=names[tokenization.MASK],
+    )  # fmt: skip
+    model: Any = BertForMaskedLM.from_pretrained(run.path)
+    return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
 
 
 def encode(model: Any, tokenizer: Any, texts: Sequence[str]) -> dict[str, Tensor]:

@@ -17,21 +17,28 @@ from pathlib import Path
 
 import pandas as pd
 
-from xling_utils import chapters, transfer, word_retrieval
+from xling_utils import chapters, model_similarity, transfer, word_retrieval
 from xling_utils.execution import ensure, usable_cores
+from xling_utils.model_similarity import SIMILARITY
 from xling_utils.progress import bar
 from xling_utils.scales import Scale
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import canonical_json
 from xling_utils.store import Run, RunStore
 
-ROOMS = (
-    "reading.py", "word_retrieval.py", "retrieval.py", "representations.py", "weights.py", "encoder.py",
-    "tokenization.py", "corpora/*.py", "transfer/*.py",
-)  # fmt: skip
-"""Sources that rows depend on."""
+_CORPORA = tuple(
+    f"corpora/{room}.py" for room in ("__init__", "checks", "directory", "kept", "labelled", "text", "transforms")
+)
+_READING = ("reading.py", "word_retrieval.py", "retrieval.py", "representations.py", "weights.py", "encoder.py",
+            "tokenization.py", *_CORPORA)  # fmt: skip
 WORDS = "word retrieval"
-"""The task that is no transfer."""
+"""The task of chapter 1."""
+ROOMS = {
+    SIMILARITY: (*_READING, "model_similarity.py", "lens.py", "similarity.py", "alignment.py",
+                 "sentence_retrieval.py", "corpora/parallel.py"),
+    **dict.fromkeys((WORDS, *transfer.TASKS), (*_READING, "transfer/*.py")),
+}  # fmt: skip
+"""Task -> the sources that its rows depend on."""
 
 
 def columns(chapter: str) -> tuple[str, ...]:
@@ -65,11 +72,12 @@ def table(
     store = RunStore()
     module = chapters.module(chapter)
     planned = module.grid(scale_of(scale), languages, seeds, live)
-    runs = ensure([p.spec for p in planned], store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
-    wanted = [(p, runs[p.spec].key, task) for p in planned for task in module.tasks(p)]
-    folder, name = store.folder(".measures"), identity(scale_of(scale))
-    paths = {(key, task): folder / f"{key}-{task.replace(' ', '-')}-{name}.csv" for _, key, task in wanted}
-    missing = {key_task: path for key_task, path in paths.items() if not path.exists()}
+    specs = [spec for p in planned for spec in p.specs]
+    runs = ensure(specs, store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
+    wanted = [(p, tuple(runs[spec].key for spec in p.specs), task) for p in planned for task in module.tasks(p)]
+    folder = store.folder(".measures")
+    paths = {(keys, task): folder / _file(keys, task, scale_of(scale)) for _, keys, task in wanted}
+    missing = {keys_task: path for keys_task, path in paths.items() if not path.exists()}
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
         with (
@@ -77,7 +85,8 @@ def table(
             bar(len(missing), "measuring") as progress,
         ):
             futures = [
-                pool.submit(_measure, key, task, scale, data, store.root, path) for (key, task), path in missing.items()
+                pool.submit(_measure, keys, task, scale, data, store.root, path)
+                for (keys, task), path in missing.items()
             ]
             try:
                 for future in as_completed(futures):
@@ -86,7 +95,7 @@ def table(
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-    frames = [labelled(chapter, p, from_csv(paths[key, task]), scale) for p, key, task in wanted]
+    frames = [labelled(chapter, p, from_csv(paths[keys, task]), scale) for p, keys, task in wanted]
     return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
 
 
@@ -105,19 +114,26 @@ def empty(chapter: str) -> pd.DataFrame:
     return pd.DataFrame(columns=list(columns(chapter)))
 
 
-def _measure(key: str, task: str, scale: str, data: Path | None, root: Path, path: Path) -> None:
-    run = RunStore(root).get(key)
-    assert run is not None
+def _measure(keys: tuple[str, ...], task: str, scale: str, data: Path | None, root: Path, path: Path) -> None:
+    runs = [run for key in keys if (run := RunStore(root).get(key))]
+    assert len(runs) == len(keys)
     draft = path.with_suffix(f".{os.getpid()}.tmp")
-    rows(run, task, scale_of(scale), data).to_csv(draft, index=False, float_format="%.6g")
+    rows(runs[0], task, scale_of(scale), data, *runs[1:]).to_csv(draft, index=False, float_format="%.6g")
     draft.rename(path)
 
 
-def rows(run: Run, task: str, scale: Scale, data: Path | None) -> pd.DataFrame:
-    """What one run does at ``task`` (:data:`WORDS` or one of ``transfer.TASKS``): tidy rows that no chapter has
-    labelled yet. Raises :class:`UserError` on mistakes in the data."""
-    found = word_retrieval.rows(run, scale, data) if task == WORDS else transfer.rows(run, scale, data, task)
+def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | None = None) -> pd.DataFrame:
+    """What one run does at ``task`` (:data:`WORDS`, one of ``transfer.TASKS``, or ``SIMILARITY``, which takes a run
+    ``beside`` it): tidy rows that no chapter has labelled yet. Raises :class:`UserError` on mistakes in the data."""
+    if task == SIMILARITY:
+        found = model_similarity.rows(run, beside, scale, data)
+    elif task == WORDS:
+        found = word_retrieval.rows(run, scale, data)
+    else:
+        found = transfer.rows(run, scale, data, task)
     frame = pd.DataFrame(list(found)).assign(run=run.key)
+    if beside is not None:
+        frame = frame.assign(beside=beside.key)
     return frame.reindex(columns=list(dict.fromkeys([*ROW, *frame])))
 
 
@@ -127,14 +143,18 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def identity(scale: Scale) -> str:
-    """Of what measured rows depend on beside their run: 12 hexadecimal digits."""
-    return hashlib.sha256((canonical_json(scale) + _sources()).encode()).hexdigest()[:12]
+def _file(keys: tuple[str, ...], task: str, scale: Scale) -> str:
+    return "-".join((*keys, task.replace(" ", "-"), identity(scale, task))) + ".csv"
+
+
+def identity(scale: Scale, task: str) -> str:
+    """Of what measured rows depend on beside their runs: 12 hexadecimal digits."""
+    return hashlib.sha256((canonical_json(scale) + _sources(task)).encode()).hexdigest()[:12]
 
 
 @cache
-def _sources() -> str:
-    found = [path for room in ROOMS for path in sorted(Path(__file__).parent.glob(room))]
+def _sources(task: str) -> str:
+    found = [path for room in ROOMS[task] for path in sorted(Path(__file__).parent.glob(room))]
     return hashlib.sha256(b"".join(path.read_bytes() for path in found)).hexdigest()
 
 

@@ -60,7 +60,8 @@ def write(chapter: str, scale: str, table: pd.DataFrame, store: RunStore | None 
     path = _path("_build/records", chapter, scale, ".csv")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_csv(table[list(columns(chapter))]), encoding="utf-8")
-    runs = _provenance_rows(store or RunStore(), dict.fromkeys(table["run"]))
+    keys = [*table["run"], *(table["beside"].dropna() if "beside" in table else ())]
+    runs = _provenance_rows(store or RunStore(), dict.fromkeys(keys))
     runs.to_csv(_path("_build/records", chapter, scale, ".runs.csv"), index=False)
     return path
 

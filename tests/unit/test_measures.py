@@ -29,11 +29,12 @@ def test_a_chapters_factors_are_columns_among_those_of_all(chapter: str) -> None
 
 def test_rows_are_kept_under_all_that_they_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
     scale = scale_of("smoke")
-    known = measures.identity(scale)
-    assert known == measures.identity(scale_of("smoke"))
-    assert known != measures.identity(replace(scale, candidates=7))
-    monkeypatch.setattr(measures, "_sources", lambda: "other code")
-    assert known != measures.identity(scale)
+    known = measures.identity(scale, measures.WORDS)
+    assert known == measures.identity(scale_of("smoke"), measures.WORDS)
+    assert known != measures.identity(replace(scale, candidates=7), measures.WORDS)
+    assert known != measures.identity(scale, measures.SIMILARITY)
+    monkeypatch.setattr(measures, "_sources", lambda task: "other code")
+    assert known != measures.identity(scale, measures.WORDS)
 
 
 def test_chapters_label_the_same_rows_each_in_its_way() -> None:
@@ -51,7 +52,7 @@ def test_chapters_label_the_same_rows_each_in_its_way() -> None:
 
 def test_every_room_that_rows_depend_on_is_there() -> None:
     package = Path(measures.__file__).parent
-    for room in measures.ROOMS:
+    for room in {room for rooms in measures.ROOMS.values() for room in rooms}:
         assert list(package.glob(room)), room
 
 

@@ -19,6 +19,7 @@ MODULES = {
     "02_window_size": "window_size",
     "03_overlap": "overlap",
     "04_architecture": "architecture",
+    "07_cka": "cka",
 }
 """Chapter -> the module of this package that declares it."""
 
@@ -29,16 +30,24 @@ ALL_SEEDS = 5
 @dataclass(frozen=True)
 class Planned:
     """One run that a chapter asks for. ``condition`` names the varied factors; ``headline`` says that it belongs
-    to the chapter's main contrast, which is trained live by default."""
+    to the chapter's main contrast, which is trained live by default; ``beside`` is the run it is compared with,
+    where a measure takes two."""
 
     condition: tuple[tuple[str, Any], ...]
     spec: RunSpec
     headline: bool
+    beside: RunSpec | None = None
+
+    @property
+    def specs(self) -> tuple[RunSpec, ...]:
+        """Its run, and the one beside it."""
+        return (self.spec, self.beside) if self.beside else (self.spec,)
 
     @property
     def target(self) -> str:
-        """The language measured against English."""
-        return next(language for language in self.spec.corpus.languages if language != "en")
+        """The language measured against English; English itself where no run reads another."""
+        languages = (language for spec in self.specs for language in spec.corpus.languages)
+        return next((language for language in languages if language != "en"), "en")
 
 
 def module(chapter: str) -> ModuleType:
@@ -75,8 +84,8 @@ def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str
 
     store = RunStore()
     rows = []
-    for planned in module(chapter).grid(scale_of(scale), LANGUAGES[1:], ALL_SEEDS, "all"):
-        spec = planned.spec
+    every = module(chapter).grid(scale_of(scale), LANGUAGES[1:], ALL_SEEDS, "all")
+    for planned, spec in [(each, spec) for each in every for spec in each.specs]:
         stored = None
         if spec.corpus.source == "controlled" or data is not None:
             stored = store.get(key_of(spec, data)) is not None

@@ -29,12 +29,16 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str, conditio
     for number, language in enumerate(languages[:count]):
         for seed in range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds):
             varied = scale.bert(("en", language), scale.sentences[-1], seed)
-            # The base run of chapter 1, snapshots and all, so that it is trained once.
-            base = varied if number else scale.bert(("en", language), scale.sentences[-1], seed, SNAPSHOTS)
+            base = base_run(scale, language, seed, first=not number)
             for condition, spec, headline in conditions(scale, base, varied):
                 if headline or live == "all":
                     planned.append(Planned(tuple(condition.items()), spec, headline))
     return planned
+
+
+def base_run(scale: Scale, language: str, seed: int, first: bool) -> RunSpec:
+    """The base run of chapter 1, so that it is trained once: with snapshots for the ``first`` language."""
+    return scale.bert(("en", language), scale.sentences[-1], seed, SNAPSHOTS if first else 0)
 
 
 def tasks(planned: Planned) -> tuple[str, ...]:

@@ -1,0 +1,112 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Do encoders that never met have the same shape?
+#
+# **The question.** The chapters before this one look inside a single encoder that reads two languages. But what if one
+# encoder reads only English and another only French, and neither knows that the other exists? If languages are alike
+# in what they speak of, two such encoders might arrange their sentences in the same way, and then sharing parameters
+# would have little left to do.
+#
+# **What the papers found.** Wu, Conneau et al. trained monolingual encoders and found their spaces to be nearly the same up
+# to a rotation: a rotation fitted on translations brings words and sentences of one language onto those of the other, and
+# CKA, a measure of shape that no rotation changes, is only a little lower for two monolingual encoders than for a
+# bilingual one, and far above that of an untrained encoder. Layer by layer, CKA and retrieval go together, with a
+# correlation above .9 {cite}`wu2020emerging`.
+
+# %% tags=["parameters", "hide-input"]
+scale = "controlled"  # smoke, controlled, natural or paper
+languages = ["fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"]
+seeds = 1  # how many, from the first reported one on
+live = "headline"  # headline, all or none: what is trained on this machine
+data = None  # directory of real text, for the natural scale
+engine = "local"  # local or dask
+scheduler = None  # address of a Dask scheduler
+jobs = None  # runs at a time; None: one a core
+
+# %% tags=["hide-input"]
+from pathlib import Path
+
+from xling_utils import charts_mime, measures, records, tables, verdicts
+from xling_utils.chapters import cka, cka_figures
+
+charts_mime.enable()
+CHAPTER, base = "07_cka", languages[0]
+folder = Path(data) if data else None
+
+# %% [markdown]
+# ## The encoders
+#
+# Four ways to have English and another language read, all with encoders of the same size:
+#
+# - **one bilingual** encoder, the base run of {doc}`01_data_size`;
+# - **two monolingual** ones with nothing in common, not even a vocabulary or their first weights, each trained for as many steps
+#   as the bilingual one;
+# - **one untrained**: English read by the monolingual encoder, the other language by one with its first weights. This is the
+#   floor: an untrained encoder, too, knows which words a sentence has;
+# - **English twice**: the same sentences read by two encoders of English that differ in their first weights and in the order of
+#   what they read. More alike than this, two encoders of two languages cannot be expected to be.
+
+# %% tags=["hide-input"]
+measured = measures.table(
+    CHAPTER, scale, languages, seeds, live,
+    data=folder, engine=engine, scheduler=scheduler, jobs=jobs,
+)  # fmt: skip
+recorded = records.load(CHAPTER, scale)
+both = recorded if len(recorded) else measured
+
+# %% [markdown]
+# ## The same shape?
+#
+# A sentence is the mean of its tokens at a layer. CKA asks of a few thousand translations whether sentences that are near each other
+# for one encoder are near each other for the other ({ref}`linear CKA <linear-cka>`): 1 for spaces that a rotation
+# brings onto each other, 0, when debiased, for spaces that have nothing to do with each other.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "CKA of translations, layer by layer, by who reads them.\n\nMeans over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose the form below."}}
+cka_figures.heat_map(both, base)
+
+# %% [markdown]
+# ## A rotation
+#
+# If two spaces have the same shape, one rotation brings one onto the other. It is fitted on translations and tested on others: whose nearest
+# neighbour is the sentence's translation?
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rotation", "caption": "Sentence retrieval, layer by layer, after a rotation fitted on other sentences, and without one.\n\nPrecision at 1 among 500 sentences; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
+cka_figures.retrieval(both, base)
+
+# %% [markdown]
+# ## Do the two go together?
+#
+# Over the layers of two monolingual encoders, is retrieval after rotation best where CKA is highest? With so few layers a
+# correlation is a weak witness; here it is, seed by seed:
+
+# %% tags=["hide-input"]
+tables.show(cka_figures.correlation(both, base))
+
+# %% [markdown]
+# ## Verdicts
+
+# %% tags=["hide-input"]
+tables.show(verdicts.frame(cka.verdicts(both, base)))
+
+# %% [markdown]
+# ## Limits
+#
+# - The controlled languages speak of one world in the same proportions: their texts have the same shape by construction, and
+#   encoders that learn it must agree. Real texts differ in what they speak of, too.
+# - For *English twice* the paper compares sentences with their paraphrases (translated to French and back); here both
+#   encoders read the same sentences, so the value is an upper bound.
+# - Alignment of single words and of words in context, and what it is worth for named entities and for parsing, are not
+#   shown yet.
+
+# %% tags=["hide-input"]
+records.write(CHAPTER, scale, measured)
+tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None

@@ -1,0 +1,52 @@
+"""Chapter 7's figures: from tidy rows to charts over layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from xling_utils import charts_layers
+from xling_utils.chapters.cka import BILINGUAL, ENCODERS, MONOLINGUAL, RANDOM, SAME, correlations, of
+from xling_utils.chapters.data_size import summary
+
+FORMS = {"CKA, debiased": "cka_debiased", "CKA": "cka"}
+RETRIEVAL = {"after rotation": "p_at_1_rotated", "as they are": "p_at_1"}
+
+
+def heat_map(table: pd.DataFrame, target: str) -> Any:
+    """Figure: CKA of translations, layer by layer, by who reads them."""
+    columns = [name for name in (SAME, BILINGUAL, MONOLINGUAL, RANDOM) if name in set(table["encoders"])]
+    description = "CKA of English and the other language at each layer, by encoder."
+    rows = _rows(table, target, FORMS)
+    return charts_layers.heat_map(rows, columns=columns, measures=list(FORMS), description=description)
+
+
+def retrieval(table: pd.DataFrame, target: str) -> Any:
+    """Figure: sentence retrieval at each layer, with and without a rotation."""
+    kinds = [name for name in ENCODERS if name != SAME and name in set(table["encoders"])]
+    description = "Share of sentences whose translation is the nearest, at each layer, by encoder."
+    rows = _rows(table, target, RETRIEVAL)
+    return charts_layers.profiles(
+        rows, kinds=kinds, measures=list(RETRIEVAL), y_title="precision at 1", description=description
+    )
+
+
+def correlation(table: pd.DataFrame, target: str) -> pd.DataFrame:
+    """Pearson's r over layers of CKA and retrieval, a row a seed."""
+    return pd.DataFrame(
+        {
+            "seed": sorted(table["seed"].unique())[: len(correlations(table, target))],
+            "r with debiased CKA": [f"{r:.2f}" for r in correlations(table, target)],
+            "r with CKA": [f"{r:.2f}" for r in correlations(table, target, "cka")],
+        }
+    )
+
+
+def _rows(table: pd.DataFrame, target: str, measures: dict[str, str]) -> pd.DataFrame:
+    frames = []
+    for shown, metric in measures.items():
+        for encoders in ENCODERS:
+            rows = of(table, target, metric, encoders)
+            frames.append(summary(rows, ["layer"]).assign(kind=encoders, measure=shown))
+    return pd.concat(frames, ignore_index=True).astype({"layer": int})
