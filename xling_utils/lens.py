@@ -136,9 +136,25 @@ def of_run(run: Run) -> tuple[Any, Any]:
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=inner, model_max_length=model_spec.positions, pad_token=names[tokenization.PAD],
         unk_token=names[tokenization.UNK], cls_token=first, sep_token=last, mask_token=names[tokenization.MASK],
+        split_special_tokens=True,  # "[MASK]" written in the text is text
     )  # fmt: skip
-    model: Any = BertForMaskedLM.from_pretrained(run.path)
+    with _without_bars():
+        model: Any = BertForMaskedLM.from_pretrained(run.path)
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
+
+
+@contextmanager
+def _without_bars() -> Iterator[None]:
+    """No bar of transformers' for a model that loads in a moment."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def encode(model: Any, tokenizer: Any, texts: Sequence[str]) -> dict[str, Tensor]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from xling_utils import chapters, published
+from xling_utils import chapters, charts, published
 from xling_utils.chapters import architecture, architecture_figures, contrast_figures, data_size, overlap, window_size
 from xling_utils.scales import scale
 from xling_utils.specs import run_from_dict, to_dict
@@ -104,3 +104,37 @@ def test_differences_are_paired_by_seed_and_in_percent():
     assert one["inference"].tolist() == ["-20"]
     verdict, *none = contrast_figures.claim(found, "condition", "It helps", "X", "base", "other")
     assert verdict.verdict == "reproduced" and not none
+
+
+def test_real_text_is_drawn_a_mark_a_language():
+    rows = pd.DataFrame(
+        [
+            {"condition": condition, "seed": seed, "task": "NER", "metric": "f1", "target": target, "layer": None,
+             "step": None, "run": f"{condition}{seed}{target}", "value": value + seed / 100}
+            for condition, value in ((overlap.FAKE, 0.5), (overlap.UNIGRAMS, 0.1))
+            for seed in (11, 12, 13)
+            for target in ("en", "fr", "ru")
+        ]
+    )  # fmt: skip
+    natural = scale("natural")
+    assert contrast_figures.targets(rows) == ["fr", "ru"]
+    found = contrast_figures.by_language(rows, natural, "condition")
+    assert set(found["shown"]) == {"French", "Russian"} and set(found["seeds"]) == {3}
+    floors = contrast_figures.floors(rows, "fr", "ru")
+    spec = contrast_figures.figure(found, floors, overlap.ORDER, "A description.").to_dict()
+    drawn = next(
+        layer["encoding"]["color"]["scale"]["domain"] for layer in spec["layer"] if "color" in layer["encoding"]
+    )
+    assert drawn == ["French", "Russian"]
+    shown = contrast_figures.verdicts_by_language(
+        rows, lambda language: overlap.verdicts(contrast_figures.values(rows, natural, ["condition"], language))
+    )
+    assert set(shown["language"]) == {"French", "Russian"} and len(shown)
+    nothing = rows.iloc[:0]
+    assert contrast_figures.by_language(nothing, natural, "condition").empty
+    assert contrast_figures.verdicts_by_language(nothing, lambda language: []).empty
+
+
+def test_languages_are_told_apart_by_colour_or_shape():
+    assert set(charts.LANGUAGE_MARKS) == set(charts.LANGUAGE_NAMES.values()) - {"English"}
+    assert len(set(charts.LANGUAGE_MARKS.values())) == len(charts.LANGUAGE_MARKS)

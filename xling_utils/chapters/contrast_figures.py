@@ -54,6 +54,10 @@ def rows_of(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, by: str, t
         found = values(table, scale, [by], target)
         keys = [by, "measure"] if shown == "recorded" else [by, "measure", "seed"]
         frames.append(summary(found, keys).assign(shown=shown))
+    return _drawn(frames, by)
+
+
+def _drawn(frames: Sequence[pd.DataFrame], by: str) -> pd.DataFrame:
     if not frames:
         return pd.DataFrame(columns=["condition", "measure", "value", "low", "high", "seeds", "shown"])
     return pd.concat(frames, ignore_index=True).rename(columns={by: "condition"})
@@ -65,7 +69,7 @@ def by_language(table: pd.DataFrame, scale: Scale, by: str) -> pd.DataFrame:
     for target in targets(table):
         means = summary(values(table, scale, [by], target), [by, "measure"])
         frames.append(means.assign(shown=charts.LANGUAGE_NAMES[target]))
-    return pd.concat(frames, ignore_index=True).rename(columns={by: "condition"})
+    return _drawn(frames, by)
 
 
 def targets(table: pd.DataFrame) -> list[str]:

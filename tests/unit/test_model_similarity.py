@@ -1,0 +1,182 @@
+"""Two encoders compared: parallel sentences, stored runs as transformers has them, tidy rows, verdicts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from xling_utils import charts_layers, model_similarity
+from xling_utils.chapters import cka, cka_figures
+from xling_utils.corpora import parallel
+from xling_utils.errors import UserError
+from xling_utils.lens import of_run, states
+from xling_utils.reading import Reading
+from xling_utils.scales import scale
+from xling_utils.specs import CorpusSpec, EncoderSpec, StaticSpec, TokenizerSpec
+from xling_utils.tokenization import CLS, SEP
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
+real = pytest.mark.skipif(not (DATA / "tatoeba").is_dir(), reason=f"no real data at {DATA}; set XLING_TEST_DATA")
+SMOKE = scale("smoke")
+CORPUS, PIECES = CorpusSpec("controlled", ("en", "fr"), 200, 3), TokenizerSpec("wordpiece", 900)
+ENCODER = EncoderSpec(layers=2, width=16, heads=2, intermediate=32, positions=32)
+
+
+# Parallel sentences
+
+
+def test_controlled_sentences_are_translations_and_two_draws():
+    many = parallel.multiway("controlled", ("en", "hi"), 50)
+    english, hindi = parallel.pairs("controlled", "hi", 40)
+    assert len(many["en"]) == len(many["hi"]) == 50 and len(english) == len(hindi) == 40
+    assert len(set(english) & set(many["en"])) < 5, "a handful of short sentences may come twice"
+    assert parallel.multiway("controlled", ("en", "hi"), 10)["hi"] == many["hi"][:10]
+    assert all(any("ऀ" <= c <= "ॿ" for c in line) for line in hindi)
+
+
+def tatoeba(folder: Path, english: str, french: str) -> Path:
+    (folder / "tatoeba").mkdir()
+    (folder / "tatoeba/fr-en.en").write_text(english, encoding="utf-8")
+    (folder / "tatoeba/fr-en.fr").write_text(french, encoding="utf-8")
+    return folder
+
+
+def test_tatoeba_is_normalised_as_text_is(tmp_path):
+    data = tatoeba(tmp_path, "I see.\nYou, too!\n", "Je vois.\nToi aussi !\n")
+    assert parallel.pairs("directory", "fr", 5, data=data) == (["i see .", "you , too !"], ["je vois .", "toi aussi !"])
+    assert parallel.pairs("directory", "fr", 1, data=data, lowercase=False) == (["I see ."], ["Je vois ."])
+
+
+def test_files_of_unequal_length_and_missing_ones_are_named(tmp_path):
+    data = tatoeba(tmp_path, "a\nb\n", "a\n")
+    with pytest.raises(UserError, match=r"tatoeba/fr-en: .* differ: en 2, fr 1"):
+        parallel.pairs("directory", "fr", 5, data=data)
+    with pytest.raises(UserError, match=r"no de-en\.en; Tatoeba has no pair en-de here"):
+        parallel.pairs("directory", "de", 5, data=data)
+    with pytest.raises(UserError, match="name the directory"):
+        parallel.pairs("directory", "fr", 5)
+
+
+@real
+def test_real_sentences_are_line_by_line_translations():
+    many = parallel.multiway("directory", ("en", "fr", "ru"), 10_020, data=DATA)
+    assert {len(lines) for lines in many.values()} == {10_020}
+    with pytest.raises(UserError, match=r"XNLI test files: 10020 lines, 10021 are needed"):
+        parallel.multiway("directory", ("en", "fr"), 10_021, data=DATA)
+    english, thai = parallel.pairs("directory", "th", 1_000, data=DATA)
+    assert len(english) == len(thai) == 548
+
+
+# Stored runs
+
+
+def test_a_stored_run_is_read_as_in_pretraining(stored):
+    run = stored(CORPUS, PIECES, ENCODER)
+    model, tokenizer = of_run(run)
+    text = Reading(run, SMOKE).texts["fr"]["text"][0]
+    coder = Reading(run, SMOKE).coders["fr"]
+    assert tokenizer(text)["input_ids"] == [CLS, *coder.encode([text])[0], SEP]
+    assert tokenizer("[MASK]")["input_ids"].count(tokenizer.mask_token_id) == 0, "text is never the mask"
+    (batch,) = states(model, tokenizer, [text])
+    with torch.inference_mode():
+        own = Reading(run, SMOKE).model.of("fr").hidden_states(batch.ids.cpu())
+    torch.testing.assert_close(batch.layers.cpu(), torch.stack(list(own)), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "model", "message"),
+    [
+        (replace(PIECES, separate=True), ENCODER, "one vocabulary"),
+        (replace(PIECES, markers=True), ENCODER, "one vocabulary"),
+        (PIECES, StaticSpec("word2vec", 8), "one vocabulary"),
+        (PIECES, replace(ENCODER, separate_blocks=1), "parts of their own"),
+        (PIECES, replace(ENCODER, separate_embeddings=True), "parts of their own"),
+    ],
+)
+def test_runs_that_no_single_model_can_stand_for_are_refused(stored, pieces, model, message):
+    with pytest.raises(UserError, match=message):
+        of_run(stored(CORPUS, pieces, model))
+
+
+def test_rows_of_one_encoder_and_of_two(stored, tmp_path_factory):
+    run = stored(CORPUS, PIECES, ENCODER)
+    rows = pd.DataFrame(list(model_similarity.rows(run, None, SMOKE, None)))
+    assert set(rows["metric"]) == set(cka.EXPERIMENTS) and set(rows["target"]) == {"fr"}
+    assert sorted(rows["layer"].unique()) == [0, 1, 2]
+    assert rows["value"].between(-0.1, 1).all()
+    fitted, tested = model_similarity.SENTENCES["smoke"]
+    assert set(rows.loc[rows["metric"].str.startswith("cka"), "n"]) == {fitted}
+    assert set(rows.loc[rows["metric"].str.startswith("p_at"), "n"]) == {tested}
+
+
+def test_english_beside_itself_is_the_same_shape(stored):
+    run = stored(replace(CORPUS, languages=("en",)), PIECES, ENCODER)
+    rows = pd.DataFrame(list(model_similarity.rows(run, run, SMOKE, None)))
+    assert set(rows["metric"]) == {"cka", "cka_debiased"} and set(rows["target"]) == {"en"}
+    assert rows["value"].tolist() == pytest.approx([1.0] * 6)
+
+
+def test_a_run_without_english_is_refused(stored):
+    run = stored(replace(CORPUS, languages=("fr",)), PIECES, ENCODER)
+    with pytest.raises(UserError, match="does not read English"):
+        list(model_similarity.rows(run, None, SMOKE, None))
+
+
+# The chapter
+
+
+def table(rotated: float = 0.5) -> pd.DataFrame:
+    """Three seeds as C has it: bilingual above monolingual above random, retrieval as high as CKA."""
+    rows = []
+    for seed in (11, 12, 13):
+        for encoders, level in {cka.BILINGUAL: 0.9, cka.MONOLINGUAL: 0.7, cka.RANDOM: 0.2, cka.SAME: 0.95}.items():
+            for layer in range(4):
+                value = level - 0.02 * layer + 0.003 * seed
+                named = {"seed": seed, "encoders": encoders, "layer": layer}
+                named["target"] = "en" if encoders == cka.SAME else "fr"
+                for metric in cka.EXPERIMENTS:
+                    share = value * rotated if metric.startswith("p_at") else value
+                    rows.append(named | {"metric": metric, "value": share})
+    return pd.DataFrame(rows)
+
+
+def test_verdicts_follow_the_rows():
+    assert [v.verdict for v in cka.verdicts(table(), "fr")] == ["reproduced"] * 4
+    turned = table().assign(value=lambda rows: 1 - rows["value"])
+    assert [v.verdict for v in cka.verdicts(turned, "fr")] == ["not reproduced"] * 3 + ["reproduced"]
+    assert cka.correlations(table(), "fr") == pytest.approx([1.0] * 3)
+    assert cka.correlations(table(rotated=-1), "fr") == pytest.approx([-1.0] * 3)
+
+
+def test_every_figure_has_what_it_shows():
+    for chart in (cka_figures.heat_map(table(), "fr"), cka_figures.retrieval(table(), "fr")):
+        spec = chart.to_dict()
+        (rows,) = spec["datasets"].values()
+        assert {row["measure"] for row in rows} == set(spec["params"][-1]["bind"]["options"])
+        assert spec["description"] and all(np.isfinite(row["value"]) for row in rows)
+    heat = cka_figures.heat_map(table(), "fr").to_dict()["datasets"]
+    assert {row["kind"] for rows in heat.values() for row in rows} == set(cka.ENCODERS)
+    assert list(cka_figures.correlation(table(), "fr")["r with CKA"]) == ["1.00"] * 3
+    assert len(charts_layers.HUES) >= len(cka.ENCODERS)
+
+
+def test_the_grid_takes_the_base_run_and_leaves_out_nothing():
+    grid = cka.grid(scale("controlled"), ("fr", "es", "de", "ru"), 2, "headline")
+    assert [dict(p.condition)["encoders"] for p in grid] == 2 * list(cka.ENCODERS)
+    assert all((p.beside is None) == (dict(p.condition)["encoders"] == cka.BILINGUAL) for p in grid)
+    same = next(p for p in grid if dict(p.condition)["encoders"] == cka.SAME)
+    assert same.beside.corpus == same.spec.corpus and same.beside.seed != same.spec.seed and same.target == "en"
+    assert {p.target for p in cka.grid(scale("controlled"), ("fr", "es", "de", "ru"), 1, "all")} == {
+        "en",
+        "fr",
+        "de",
+        "ru",
+    }
+    assert cka.grid(scale("controlled"), ("fr",), 1, "none") == []
