@@ -73,15 +73,15 @@ def of(table: pd.DataFrame, target: str, metric: str, encoders: str) -> pd.DataF
     return table[(table["target"] == wanted) & (table["metric"] == metric) & (table["encoders"] == encoders)]
 
 
-def correlations(table: pd.DataFrame, target: str, metric: str = "cka_debiased") -> list[float]:
-    """Pearson's r over layers of CKA and retrieval after rotation, of two monolingual encoders: one a seed (R32)."""
+def correlations(table: pd.DataFrame, target: str, metric: str = "cka_debiased") -> dict[int, float]:
+    """Pearson's r over layers of CKA and retrieval after rotation, of two monolingual encoders: seed -> r (R32)."""
     cka, found = (of(table, target, name, MONOLINGUAL) for name in (metric, "p_at_1_rotated"))
     both = cka.merge(found, on=["seed", "layer"], suffixes=("_cka", "_found"))
-    return [
-        float(np.corrcoef(rows["value_cka"], rows["value_found"])[0, 1])
-        for _, rows in both.groupby("seed")
+    return {
+        int(seed): float(np.corrcoef(rows["value_cka"], rows["value_found"])[0, 1])
+        for seed, rows in both.groupby("seed")
         if len(rows) > 2
-    ]
+    }
 
 
 def verdicts(table: pd.DataFrame, target: str) -> list[Verdict]:
@@ -103,7 +103,7 @@ def verdicts(table: pd.DataFrame, target: str) -> list[Verdict]:
         direction("A rotation aligns encoders that never met", "C Fig. 6",
                   f"P@1, {MONOLINGUAL} - {RANDOM}", _interval(gain.tolist()))
     )  # fmt: skip
-    r = correlations(table, target)
+    r = list(correlations(table, target).values())
     found.append(direction("CKA and retrieval after rotation go together", "C sec. 5.2", "Pearson's r", _interval(r)))
     return found
 

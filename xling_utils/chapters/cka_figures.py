@@ -34,12 +34,11 @@ def retrieval(table: pd.DataFrame, target: str) -> Any:
 
 def correlation(table: pd.DataFrame, target: str) -> pd.DataFrame:
     """Pearson's r over layers of CKA and retrieval, a row a seed."""
+    found = {name: correlations(table, target, metric) for name, metric in FORMS.items()}
+    seeds = sorted({seed for values in found.values() for seed in values})
     return pd.DataFrame(
-        {
-            "seed": sorted(table["seed"].unique())[: len(correlations(table, target))],
-            "r with debiased CKA": [f"{r:.2f}" for r in correlations(table, target)],
-            "r with CKA": [f"{r:.2f}" for r in correlations(table, target, "cka")],
-        }
+        {"seed": seeds}
+        | {f"r with {name}": [f"{values[seed]:.2f}" for seed in seeds] for name, values in found.items()}
     )
 
 
