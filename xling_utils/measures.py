@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xling_utils import chapters, model_similarity, transfer, word_retrieval
+from xling_utils import chapters, model_similarity, transfer, word_alignment, word_retrieval
 from xling_utils.execution import ensure, usable_cores
 from xling_utils.model_similarity import SIMILARITY
 from xling_utils.progress import bar
@@ -25,6 +25,7 @@ from xling_utils.scales import Scale
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import canonical_json
 from xling_utils.store import Run, RunStore
+from xling_utils.word_alignment import WORD_ALIGNMENT
 
 _CORPORA = tuple(
     f"corpora/{room}.py" for room in ("__init__", "checks", "directory", "kept", "labelled", "text", "transforms")
@@ -36,9 +37,12 @@ WORDS = "word retrieval"
 ROOMS = {
     SIMILARITY: (*_READING, "model_similarity.py", "lens.py", "similarity.py", "alignment.py",
                  "sentence_retrieval.py", "corpora/parallel.py"),
+    WORD_ALIGNMENT: (*_READING, "word_alignment.py", "alignment.py"),
     **dict.fromkeys((WORDS, *transfer.TASKS), (*_READING, "transfer/*.py")),
 }  # fmt: skip
 """Task -> the sources that its rows depend on."""
+BESIDE = {SIMILARITY: model_similarity.rows, WORD_ALIGNMENT: word_alignment.rows}
+"""Tasks that compare a run with one beside it."""
 
 
 def columns(chapter: str) -> tuple[str, ...]:
@@ -123,10 +127,10 @@ def _measure(keys: tuple[str, ...], task: str, scale: str, data: Path | None, ro
 
 
 def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | None = None) -> pd.DataFrame:
-    """What one run does at ``task`` (:data:`WORDS`, one of ``transfer.TASKS``, or ``SIMILARITY``, which takes a run
-    ``beside`` it): tidy rows that no chapter has labelled yet. Raises :class:`UserError` on mistakes in the data."""
-    if task == SIMILARITY:
-        found = model_similarity.rows(run, beside, scale, data)
+    """What one run does at ``task``, a key of :data:`ROOMS`; tasks of :data:`BESIDE` take a run ``beside`` it. Tidy
+    rows that no chapter has labelled yet. Raises :class:`UserError` on mistakes in the data."""
+    if task in BESIDE:
+        found = BESIDE[task](run, beside, scale, data)
     elif task == WORDS:
         found = word_retrieval.rows(run, scale, data)
     else:

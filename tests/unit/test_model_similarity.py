@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import torch
 
-from xling_utils import charts_layers, model_similarity
+from xling_utils import charts_layers, corpora, model_similarity, word_alignment
 from xling_utils.chapters import cka, cka_figures
 from xling_utils.corpora import parallel
 from xling_utils.errors import UserError
@@ -108,7 +108,8 @@ def test_runs_that_no_single_model_can_stand_for_are_refused(stored, pieces, mod
 def test_rows_of_one_encoder_and_of_two(stored, tmp_path_factory):
     run = stored(CORPUS, PIECES, ENCODER)
     rows = pd.DataFrame(list(model_similarity.rows(run, None, SMOKE, None)))
-    assert set(rows["metric"]) == set(cka.EXPERIMENTS) and set(rows["target"]) == {"fr"}
+    assert set(rows["metric"]) == {"cka", "cka_debiased", "p_at_1", "p_at_1_rotated"}
+    assert set(rows["target"]) == {"fr"}
     assert sorted(rows["layer"].unique()) == [0, 1, 2]
     assert rows["value"].between(-0.1, 1).all()
     fitted, tested = model_similarity.SENTENCES["smoke"]
@@ -129,6 +130,31 @@ def test_a_run_without_english_is_refused(stored):
         list(model_similarity.rows(run, None, SMOKE, None))
 
 
+@pytest.mark.parametrize(("model", "layers"), [(ENCODER, 3), (StaticSpec("word2vec", 8), 1)])
+def test_words_are_aligned_on_one_half_and_looked_up_in_the_other(stored, model, layers):
+    run = stored(replace(CORPUS, sentences=600), PIECES, model)
+    rows = pd.DataFrame(list(word_alignment.rows(run, None, SMOKE, None)))
+    assert set(rows["metric"]) == {"p_at_1_csls", "p_at_1_shuffled"}
+    assert rows["layer"].nunique() == layers and set(rows["target"]) == {"fr"}
+    assert rows["value"].between(0, 1).all() and rows["n"].nunique() == 1
+
+
+def test_a_rotation_found_on_one_half_carries_over_to_the_other(stored, monkeypatch):
+    run = stored(replace(CORPUS, sentences=600), PIECES, StaticSpec("word2vec", 16))
+    rng = np.random.default_rng(0)
+    turned, of = np.linalg.qr(rng.normal(size=(16, 16)))[0], {}
+    french = dict(corpora.dictionary("controlled", "fr"))
+
+    def vectors(self, language, words, snapshot=None):
+        if language == "en":
+            return np.stack([of.setdefault(french[w], rng.normal(size=16)) for w in words])[None]
+        return np.stack([of.get(w, np.ones(16)) @ turned for w in words])[None]
+
+    monkeypatch.setattr(Reading, "vectors", vectors)
+    rows = pd.DataFrame(list(word_alignment.rows(run, None, SMOKE, None))).set_index("metric")["value"]
+    assert rows["p_at_1_csls"] > 0.9 and rows["p_at_1_shuffled"] < 0.2
+
+
 # The chapter
 
 
@@ -136,7 +162,7 @@ def table(rotated: float = 0.5) -> pd.DataFrame:
     """Three seeds as C has it: bilingual above monolingual above random, retrieval as high as CKA."""
     rows = []
     for seed in (11, 12, 13):
-        for encoders, level in {cka.BILINGUAL: 0.9, cka.MONOLINGUAL: 0.7, cka.RANDOM: 0.2, cka.SAME: 0.95}.items():
+        for encoders, level in zip(cka.ENCODERS, (0.9, 0.7, 0.2, 0.95), strict=True):
             for layer in range(4):
                 value = level - 0.02 * layer + 0.003 * seed
                 named = {"seed": seed, "encoders": encoders, "layer": layer}
@@ -148,20 +174,25 @@ def table(rotated: float = 0.5) -> pd.DataFrame:
 
 
 def test_verdicts_follow_the_rows():
-    assert [v.verdict for v in cka.verdicts(table(), "fr")] == ["reproduced"] * 4
+    assert [v.verdict for v in cka.verdicts(table(), "fr")] == ["reproduced"] * 5
     turned = table().assign(value=lambda rows: 1 - rows["value"])
-    assert [v.verdict for v in cka.verdicts(turned, "fr")] == ["not reproduced"] * 3 + ["reproduced"]
+    assert [v.verdict for v in cka.verdicts(turned, "fr")] == ["not reproduced"] * 4 + ["reproduced"]
     seeds = (11, 12, 13)
     assert cka.correlations(table(), "fr") == pytest.approx(dict.fromkeys(seeds, 1.0))
     assert cka.correlations(table(rotated=-1), "fr") == pytest.approx(dict.fromkeys(seeds, -1.0))
 
 
 def test_every_figure_has_what_it_shows():
-    for chart in (cka_figures.heat_map(table(), "fr"), cka_figures.retrieval(table(), "fr")):
+    static = {"seed": 11, "encoders": cka.STATIC, "layer": 0, "target": "fr", "metric": "p_at_1_csls", "value": 0.5}
+    rows = pd.concat([table(), pd.DataFrame([static])])
+    words = cka_figures.words(rows, "fr")
+    for chart in (cka_figures.heat_map(table(), "fr"), cka_figures.retrieval(table(), "fr"), words):
         spec = chart.to_dict()
         (rows,) = spec["datasets"].values()
         assert {row["measure"] for row in rows} == set(spec["params"][-1]["bind"]["options"])
         assert spec["description"] and all(np.isfinite(row["value"]) for row in rows)
+    (drawn,) = words.to_dict()["datasets"].values()
+    assert [row["layer"] for row in drawn if row["kind"] == cka.STATIC] == [0, 1, 2, 3]
     heat = cka_figures.heat_map(table(), "fr").to_dict()["datasets"]
     assert {row["kind"] for rows in heat.values() for row in rows} == set(cka.ENCODERS)
     assert list(cka_figures.correlation(table(), "fr")["r with CKA"]) == ["1.00"] * 3
@@ -170,7 +201,7 @@ def test_every_figure_has_what_it_shows():
 
 def test_the_grid_takes_the_base_run_and_leaves_out_nothing():
     grid = cka.grid(scale("controlled"), ("fr", "es", "de", "ru"), 2, "headline")
-    assert [dict(p.condition)["encoders"] for p in grid] == 2 * list(cka.ENCODERS)
+    assert [dict(p.condition)["encoders"] for p in grid] == 2 * [*cka.ENCODERS[:3], cka.STATIC, cka.SAME]
     assert all((p.beside is None) == (dict(p.condition)["encoders"] == cka.BILINGUAL) for p in grid)
     same = next(p for p in grid if dict(p.condition)["encoders"] == cka.SAME)
     assert same.beside.corpus == same.spec.corpus and same.beside.seed != same.spec.seed and same.target == "en"

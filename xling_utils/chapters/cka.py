@@ -1,4 +1,4 @@
-"""Chapter 7: do encoders that never met have the same shape? (R30 to R32)"""
+"""Chapter 7: do encoders that never met have the same shape? (R28, R30 to R32)"""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from xling_utils.model_similarity import SIMILARITY
 from xling_utils.retrieval import Interval, over_seeds
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.verdicts import Verdict, direction
+from xling_utils.word_alignment import WORD_ALIGNMENT
 
 CHAPTER = "07_cka"
 COLUMNS = ("encoders", "beside")
@@ -22,17 +23,22 @@ COLUMNS = ("encoders", "beside")
 is not ``run`` itself."""
 BILINGUAL, MONOLINGUAL, RANDOM = "one bilingual", "two monolingual", "one untrained"
 SAME = "English twice"
+STATIC = "word2vec, one a language"
 ENCODERS = (BILINGUAL, MONOLINGUAL, RANDOM, SAME)
 OTHER_SEED = 100
 """Added to the seed of an encoder that reads the same text as another from other first weights."""
-EXPERIMENTS = {"cka": "R31", "cka_debiased": "R31", "p_at_1": "R30", "p_at_1_rotated": "R30"}
+EXPERIMENTS = {
+    "cka": "R31", "cka_debiased": "R31", "p_at_1": "R30", "p_at_1_rotated": "R30", "p_at_1_csls": "R28",
+    "p_at_1_shuffled": "R28",
+}  # fmt: skip
 BEYOND_BASE = ("de", "ru", "zh")
 """The languages of C beside French, for ``live="all"``."""
 
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
     """For every seed the base run of chapter 1, an encoder of English alone and one of the other language alone, an
-    untrained one, and English again from other first weights; with ``live="all"`` for C's other languages too."""
+    untrained one, English again from other first weights, and word2vec in each language; with ``live="all"`` for C's
+    other languages too."""
     if live == "none":
         return []
     others = [language for language in languages[1:] if language in BEYOND_BASE] if live == "all" else []
@@ -50,6 +56,7 @@ def _pair(scale: Scale, language: str, seed: int, first: bool) -> Iterator[Plann
         BILINGUAL: (base_run(scale, language, seed, first), None),
         MONOLINGUAL: (english, scale.bert((language,), size, seed)),
         RANDOM: (english, scale.untrained((language,), size, seed)),
+        STATIC: (scale.static("word2vec", ("en",), size, seed), scale.static("word2vec", (language,), size, seed)),
     }
     if first:
         beside[SAME] = (english, replace(english, seed=seed + OTHER_SEED))
@@ -58,12 +65,13 @@ def _pair(scale: Scale, language: str, seed: int, first: bool) -> Iterator[Plann
 
 
 def tasks(planned: Planned) -> tuple[str, ...]:
-    """Similarity alone."""
-    return (SIMILARITY,)
+    """Similarity of sentences and alignment of words: the one takes encoders, the other two languages."""
+    encoders = dict(planned.condition)["encoders"]
+    return {STATIC: (WORD_ALIGNMENT,), SAME: (SIMILARITY,)}.get(encoders, (SIMILARITY, WORD_ALIGNMENT))
 
 
 def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
-    """CKA is R31, retrieval R30; their correlation, R32, is computed from both."""
+    """CKA is R31, retrieval of sentences R30, of words R28; the correlation of the first two is R32."""
     return EXPERIMENTS.get(row["metric"])
 
 
@@ -98,11 +106,10 @@ def verdicts(table: pd.DataFrame, target: str) -> list[Verdict]:
         compared("One bilingual encoder is more alike than two monolingual ones", "C Fig. 7", BILINGUAL, MONOLINGUAL),
         compared("Two monolingual encoders are more alike than chance", "C Fig. 7", MONOLINGUAL, RANDOM),
     ]
-    gain = (mean(MONOLINGUAL, "p_at_1_rotated") - mean(RANDOM, "p_at_1_rotated")).dropna()
-    found.append(
-        direction("A rotation aligns encoders that never met", "C Fig. 6",
-                  f"P@1, {MONOLINGUAL} - {RANDOM}", _interval(gain.tolist()))
-    )  # fmt: skip
+    for what, where, metric in (("sentences", "C Fig. 6", "p_at_1_rotated"), ("words", "C Fig. 4", "p_at_1_csls")):
+        gain = (mean(MONOLINGUAL, metric) - mean(RANDOM, metric)).dropna()
+        text = f"A rotation aligns the {what} of encoders that never met"
+        found.append(direction(text, where, f"P@1, {MONOLINGUAL} - {RANDOM}", _interval(gain.tolist())))
     r = list(correlations(table, target).values())
     found.append(direction("CKA and retrieval after rotation go together", "C sec. 5.2", "Pearson's r", _interval(r)))
     return found
