@@ -1,0 +1,61 @@
+"""Chapter 7 at smoke scale: pairs of runs trained, compared, kept, and recorded with the provenance of both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from xling_utils import chapters, measures, records, verdicts
+from xling_utils.chapters import cka, cka_figures
+from xling_utils.store import RunStore
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.fixture(scope="module")
+def table(store: Path) -> pd.DataFrame:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XLING_STORE", str(store))
+        return measures.table("07_cka", "smoke", ("fr",), 1, "headline")
+
+
+def test_every_pair_is_measured(table: pd.DataFrame) -> None:
+    assert tuple(table.columns) == measures.columns("07_cka")
+    assert set(table["encoders"]) == {*cka.ENCODERS, cka.STATIC}
+    assert set(table["experiment"]) == {"R28", "R30", "R31"}
+    assert table["value"].between(-0.2, 1).all()
+    alone = table.loc[table["beside"].isna(), "encoders"]
+    assert set(alone) == {cka.BILINGUAL}
+    assert (table["run"] != table["beside"]).all()
+    assert verdicts.frame(cka.verdicts(table, "fr"))["seeds"].eq(1).all()
+    assert cka_figures.heat_map(table, "fr") and cka_figures.retrieval(table, "fr") and cka_figures.words(table, "fr")
+
+
+def test_two_encoders_of_english_are_the_most_alike(table: pd.DataFrame) -> None:
+    mean = table[table["metric"] == "cka_debiased"].groupby("encoders")["value"].mean()
+    assert mean[cka.SAME] == mean.max() and mean[cka.RANDOM] == mean.min()
+
+
+def test_a_second_call_reads_what_was_measured(table: pd.DataFrame, store: Path, monkeypatch) -> None:
+    monkeypatch.setenv("XLING_STORE", str(store))
+    monkeypatch.setattr(measures, "ProcessPoolExecutor", None)  # nothing may be measured again
+    pd.testing.assert_frame_equal(table, measures.table("07_cka", "smoke", ("fr",), 1, "headline"))
+
+
+def test_records_name_both_runs(table: pd.DataFrame, store: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(records, "project_root", lambda: tmp_path)
+    path = records.write("07_cka", "smoke", table, RunStore(store))
+    runs = pd.read_csv(path.with_name("07_cka.smoke.runs.csv"))["run"]
+    assert set(runs) == set(table["run"]) | set(table["beside"].dropna())
+
+
+def test_the_plan_lists_both_runs_of_a_pair(store: Path, table: pd.DataFrame, monkeypatch) -> None:
+    monkeypatch.setenv("XLING_STORE", str(store))
+    rows = pd.DataFrame(chapters.plan("07_cka", "smoke"))
+    of_two = rows[(rows["condition"] == f"encoders={cka.MONOLINGUAL}") & (rows["seed"] == 11)]
+    assert {"en", "fr"} <= set(of_two["languages"]) and of_two[of_two["languages"] == "fr"]["stored"].all()
