@@ -71,29 +71,44 @@ both = recorded if len(recorded) else measured
 # for one encoder are near each other for the other ({ref}`linear CKA <linear-cka>`): 1 for spaces that a rotation
 # brings onto each other, 0, when debiased, for spaces that have nothing to do with each other.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "CKA of translations, layer by layer, by who reads them.\n\nMeans over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose the form below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are nearly as alike as the two languages of one bilingual encoder.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose the form below."}}
 cka_figures.heat_map(both, base)
 
 # %% [markdown]
+# Of the four, two encoders of English are the most alike, then come the two languages of one encoder, then two encoders that
+# share nothing, then the untrained one; in every column similarity falls from layer to layer. The paper's picture is the same.
+# Note how high the floor is at the bottom: that translations have as many words, and repeat the same ones, is something the embeddings
+# of an untrained encoder show as well.
+#
 # ## A rotation
 #
 # If two spaces have the same shape, one rotation brings one onto the other. It is fitted on translations and tested on others: whose nearest
 # neighbour is the sentence's translation?
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rotation", "caption": "Sentence retrieval, layer by layer, after a rotation fitted on other sentences, and without one.\n\nPrecision at 1 among 500 sentences; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rotation", "caption": "One rotation aligns what two encoders made of their languages, best where they are near the words.\n\nSentence retrieval after a rotation fitted on other sentences, and without one. Precision at 1 among 500 sentences; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
 cka_figures.retrieval(both, base)
 
 # %% [markdown]
+# Without a rotation, encoders that never met have nothing in common: there is no reason why their axes should agree. With one, they find
+# more translations than the bilingual encoder does without, and about as many as it does with one. Look at the untrained encoder
+# too: at the embedding output a rotation finds two in five. Random vectors of words are as good as any if all that is asked
+# is which words a sentence has, and two thousand translations are enough to learn the dictionary. From the first block on, training makes
+# the difference.
+#
 # ## Words
 #
 # The same with words: a word is the mean over its contexts, as in {doc}`01_data_size`, a rotation is fitted on one half of the
 # dictionary, and the other half is looked up, by {ref}`CSLS <csls>` as in the paper. Beside the encoders stands
 # word2vec, trained on each language alone, whose spaces are famous for having the same shape.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-words", "caption": "Translation of words after a rotation, layer by layer; word2vec has no layers.\n\nPrecision at 1 by CSLS; bars are 95 % intervals over seeds. Choose below what the rotation was fitted on; the legend picks a line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-words", "caption": "The words of separate encoders can be aligned too, and those of word2vec nearly all.\n\nPrecision at 1 by CSLS; bars are 95 % intervals over seeds. Choose below what the rotation was fitted on; the legend picks a line."}}
 cka_figures.words(both, base)
 
 # %% [markdown]
+# Half a dictionary of five hundred words is too little to learn what untrained vectors have in common, which is nothing. What separate encoders have in
+# common is enough to find every third or fourth word of the other half. The spaces of word2vec are nearly copies of each other, and this is
+# the controlled world speaking: in all its languages every word has the same neighbours in the same proportions.
+#
 # ## Do the two go together?
 #
 # Over the layers of two monolingual encoders, is retrieval after rotation best where CKA is highest? With so few layers a
