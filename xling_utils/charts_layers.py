@@ -9,6 +9,8 @@ import pandas as pd
 
 HUES = ("#1F83C4", "#D55E00", "#999999", "#009E73")
 """Of what a chart tells apart, in its order."""
+ONE_WORD_A_LINE = "split(datum.label, ' ')"
+"""So that labels fit side by side on a phone."""
 
 
 def heat_map(
@@ -25,7 +27,7 @@ def heat_map(
         alt.Chart(rows)
         .transform_filter("datum.measure == measure_shown")
         .encode(
-            x=alt.X("kind:N", sort=list(columns), title=None, axis=alt.Axis(labelAngle=0, labelLimit=110)),
+            x=alt.X("kind:N", sort=list(columns), title=None, axis=alt.Axis(labelAngle=0, labelExpr=ONE_WORD_A_LINE)),
             y=alt.Y("layer:O", sort="descending", title="layer"),
             tooltip=["kind:N", "layer:O", alt.Tooltip("value:Q", format=".3f"), *_bounds(), "seeds:Q"],
         )
