@@ -9,6 +9,8 @@ import pandas as pd
 
 HUES = ("#1F83C4", "#D55E00", "#999999", "#009E73")
 """Of what a chart tells apart, in its order."""
+LIGHT = ("#eef5fb", "#5ba3cf")
+"""From 0 to 1, so light that dark text can be read on all of it."""
 ONE_WORD_A_LINE = "split(datum.label, ' ')"
 """So that labels fit side by side on a phone."""
 
@@ -32,11 +34,8 @@ def heat_map(
             tooltip=["kind:N", "layer:O", alt.Tooltip("value:Q", format=".3f"), *_bounds(), "seeds:Q"],
         )
     )
-    colour = alt.Color("value:Q", scale=alt.Scale(scheme="blues", domain=[0, 1]), legend=None)
-    text = base.mark_text(fontSize=12).encode(
-        text=alt.Text("value:Q", format=".2f"),
-        color=alt.condition("datum.value > 0.55", alt.value("white"), alt.value("#222222")),
-    )
+    colour = alt.Color("value:Q", scale=alt.Scale(range=list(LIGHT), domain=[0, 1]), legend=None)
+    text = base.mark_text(fontSize=12, color="#222222").encode(text=alt.Text("value:Q", format=".2f"))
     chart = alt.layer(base.mark_rect().encode(color=colour), text).add_params(chosen)
     height = 34 * rows["layer"].nunique()
     return chart.properties(width="container", height=height, description=description).configure_view(stroke=None)

@@ -20,7 +20,16 @@ FAINT = """
 const channel = (value) => (value /= 255) <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
 const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
 const parse = (colour) => (colour.match(/[\\d.]+/g) ?? []).map(Number);
+const under = (text) => {  // the field of a heat map that the text stands on
+  const box = text.getBoundingClientRect(), x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
+  return [...text.ownerSVGElement.querySelectorAll(".mark-rect.role-mark path")].filter((field) => {
+    const at = field.getBoundingClientRect();
+    return at.left <= x && x <= at.right && at.top <= y && y <= at.bottom;
+  }).pop();
+};
 const behind = (element) => {
+  const field = element instanceof SVGElement ? under(element) : undefined;
+  if (field) return parse(getComputedStyle(field).fill);
   for (let at = element; at; at = at.parentElement) {
     const [r, g, b, a = 1] = parse(getComputedStyle(at).backgroundColor);
     if (a > 0.9) return [r, g, b];
