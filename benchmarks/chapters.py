@@ -41,7 +41,7 @@ def main() -> None:
             measures.table(chapter, name, LANGUAGES[1:], 1, live)
             walls[chapter] = time.perf_counter() - began
             planned = chapters.module(chapter).grid(scale(name), LANGUAGES[1:], 1, live)
-            keys = {key_of(p.spec): p for p in planned}
+            keys = {key_of(spec): p for p in planned for spec in p.specs}
             runs[chapter] = {key: p for key, p in keys.items() if key not in before}
         print(f"{machine()}; load average before: {load:.1f}; {usable_cores()} at a time.\n")
         report(walls, runs)
@@ -61,12 +61,8 @@ def report(walls: dict[str, float], runs: dict[str, dict[str, chapters.Planned]]
             assert run is not None
             speed = run.provenance.get("tokens_per_second")
             condition = ", ".join(str(value) for _, value in planned.condition)
-            cells = (
-                chapter,
-                f"en-{planned.target} {planned.spec.kind}: {condition}",
-                f"{run.provenance['seconds']:.0f}",
-            )
-            print(f"| {' | '.join(cells)} | {f'{speed:,}' if speed else ''} |")
+            read = f"{'-'.join(run.spec.corpus.languages)} {run.spec.kind}: {condition}"
+            print(f"| {chapter} | {read} | {run.provenance['seconds']:.0f} | {f'{speed:,}' if speed else ''} |")
 
 
 def fine_tuning(name: str) -> None:

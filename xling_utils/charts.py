@@ -179,6 +179,12 @@ def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str)
     return _framed(alt.layer(bars, whiskers), description)
 
 
+def measure_choice(measures: Sequence[str]) -> alt.Parameter:
+    """The list below a chart that picks one of ``measures``, as ``measure_shown``."""
+    chosen = alt.binding_select(options=list(measures), name="Measure ")
+    return alt.param(name="measure_shown", value=measures[0], bind=chosen)
+
+
 def contrasts(
     rows: pd.DataFrame, floors: pd.DataFrame, *, conditions: Sequence[str], measures: Sequence[str], description: str
 ) -> alt.LayerChart:
@@ -188,8 +194,7 @@ def contrasts(
     ``rows`` has columns ``condition``, ``measure``, ``shown`` (a key of ``CONTRAST_MARKS``), ``value``, ``low``,
     ``high``, ``seeds``; ``floors`` (``measure``, ``name``, ``value``) are drawn as dashed lines.
     """
-    chosen = alt.binding_select(options=list(measures), name="Measure ")
-    measure = alt.param(name="measure_shown", value=measures[0], bind=chosen)
+    measure = measure_choice(measures)
     shown = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
     base = (
         alt.Chart(rows)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
+from xling_utils.charts import measure_choice
+
 HUES = ("#1F83C4", "#D55E00", "#999999", "#009E73")
 """Of what a chart tells apart, in its order."""
 LIGHT = ("#eef5fb", "#5ba3cf")
@@ -22,9 +24,6 @@ def heat_map(
 
     ``rows`` has columns ``kind`` (one of ``columns``), ``measure``, ``layer``, ``value``, ``low``, ``high``, ``seeds``.
     """
-    chosen = alt.param(
-        name="measure_shown", value=measures[0], bind=alt.binding_select(options=list(measures), name="Measure ")
-    )
     base = (
         alt.Chart(rows)
         .transform_filter("datum.measure == measure_shown")
@@ -36,7 +35,7 @@ def heat_map(
     )
     colour = alt.Color("value:Q", scale=alt.Scale(range=list(LIGHT), domain=[0, 1]), legend=None)
     text = base.mark_text(fontSize=12, color="#222222").encode(text=alt.Text("value:Q", format=".2f"))
-    chart = alt.layer(base.mark_rect().encode(color=colour), text).add_params(chosen)
+    chart = alt.layer(base.mark_rect().encode(color=colour), text).add_params(measure_choice(measures))
     height = 34 * rows["layer"].nunique()
     return chart.properties(width="container", height=height, description=description).configure_view(stroke=None)
 
@@ -48,9 +47,6 @@ def profiles(
 
     ``rows`` as :func:`heat_map` takes them. The legend picks a kind.
     """
-    chosen = alt.param(
-        name="measure_shown", value=measures[0], bind=alt.binding_select(options=list(measures), name="Measure ")
-    )
     pick = alt.selection_point(fields=["kind"], bind="legend", name="kind_pick")
     base = (
         alt.Chart(rows)
@@ -69,7 +65,7 @@ def profiles(
     y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True))
     lines = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=60)).encode(y=y)
     bars = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
-    chart = alt.layer(bars.add_params(pick), lines).add_params(chosen)
+    chart = alt.layer(bars.add_params(pick), lines).add_params(measure_choice(measures))
     return chart.properties(width="container", height=260, description=description).configure_view(stroke=None)
 
 
