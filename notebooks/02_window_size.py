@@ -123,7 +123,7 @@ figures.figure(
 # ## Verdicts
 
 # %% tags=["hide-input"]
-tables.show(verdicts.frame(window_size.verdicts(both, sizes, base)))
+tables.show(verdicts.side_by_side(window_size.verdicts(both, sizes, base)))
 
 # %% [markdown]
 # The same on real text:

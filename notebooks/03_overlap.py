@@ -158,7 +158,7 @@ figures.figure(
 # ## Verdicts
 
 # %% tags=["hide-input"]
-tables.show(verdicts.frame(overlap.verdicts(found)))
+tables.show(verdicts.side_by_side(overlap.verdicts(found)))
 
 # %% [markdown]
 # The same on real text:

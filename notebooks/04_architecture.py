@@ -157,7 +157,7 @@ figures.figure(
 # ## Verdicts
 
 # %% tags=["hide-input"]
-tables.show(verdicts.frame(architecture_figures.verdicts(both, sizes, base)))
+tables.show(verdicts.side_by_side(architecture_figures.verdicts(both, sizes, base)))
 
 # %% [markdown]
 # The same on real text:

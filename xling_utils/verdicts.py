@@ -14,13 +14,15 @@ REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN = "reproduced", "partly", "not reproduc
 
 @dataclass(frozen=True)
 class Verdict:
-    """One claim, tested: ``value`` with its interval over ``n`` seeds, what it is, and what follows."""
+    """One claim, tested: ``value`` with its interval over ``n`` seeds, what it is, and what follows. ``measure`` names
+    what it was tested on, where a claim is tested on several."""
 
     claim: str
     where: str
     quantity: str
     interval: Interval
     verdict: str
+    measure: str = ""
 
 
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
@@ -35,7 +37,7 @@ def paired(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
     return over_seeds(differences.tolist())
 
 
-def direction(claim: str, where: str, quantity: str, interval: Interval) -> Verdict:
+def direction(claim: str, where: str, quantity: str, interval: Interval, measure: str = "") -> Verdict:
     """Tests a claim that ``quantity`` is positive: its interval must exclude zero, on either side."""
     if interval.low > 0:
         verdict = REPRODUCED
@@ -43,7 +45,7 @@ def direction(claim: str, where: str, quantity: str, interval: Interval) -> Verd
         verdict = NOT_REPRODUCED
     else:
         verdict = OPEN  # includes the single seed, whose bounds are NaN
-    return Verdict(claim, where, quantity, interval, verdict)
+    return Verdict(claim, where, quantity, interval, verdict, measure)
 
 
 def all_of(claim: str, where: str, parts: Sequence[Verdict]) -> Verdict:
@@ -76,3 +78,23 @@ def frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
             "verdict": [v.verdict for v in verdicts],
         }
     )
+
+
+def side_by_side(verdicts: Sequence[Verdict]) -> pd.DataFrame:
+    """Verdicts as a table to show: a row a claim, a column a measure that it was tested on."""
+    rows: dict[tuple[str, str, str], dict[str, str]] = {}
+    for verdict in verdicts:
+        rows.setdefault((verdict.claim, verdict.where, verdict.quantity), {})[verdict.measure] = _cell(verdict)
+    measures = dict.fromkeys(verdict.measure for verdict in verdicts)
+    found = [
+        {"claim": claim, "where": where, "measured": quantity} | {name: cells.get(name, "–") for name in measures}
+        for (claim, where, quantity), cells in rows.items()
+    ]
+    return pd.DataFrame(found, columns=["claim", "where", "measured", *measures])
+
+
+def _cell(verdict: Verdict) -> str:
+    interval = verdict.interval
+    if interval.n < 2:
+        return f"{verdict.verdict}: {interval.value:+.3f} (one seed)"
+    return f"{verdict.verdict}: {interval.value:+.3f} ({interval.low:+.3f} to {interval.high:+.3f}; {interval.n} seeds)"

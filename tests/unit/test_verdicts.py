@@ -57,3 +57,19 @@ def test_frame_shows_every_verdict() -> None:
     shown = verdicts.frame([verdicts.direction("claim", "A", "x", Interval(0.25, 0.1, 0.3, 5))])
     assert shown.loc[0, "value"] == "0.250"
     assert shown.loc[0, "95 % interval"] == "0.100 to 0.300"
+
+
+def test_measures_of_a_claim_stand_side_by_side():
+    found = [
+        verdicts.direction("it helps", "A", "x - y", Interval(0.25, 0.1, 0.4, 5), "retrieval"),
+        verdicts.direction("it helps", "A", "x - y", Interval(0.2, math.nan, math.nan, 1), "inference"),
+        verdicts.direction("it hurts", "B", "y - x", Interval(-0.25, -0.4, -0.1, 5), "retrieval"),
+    ]
+    shown = verdicts.side_by_side(found)
+    assert list(shown.columns) == ["claim", "where", "measured", "retrieval", "inference"]
+    assert shown["retrieval"].tolist() == [
+        "reproduced: +0.250 (+0.100 to +0.400; 5 seeds)",
+        "not reproduced: -0.250 (-0.400 to -0.100; 5 seeds)",
+    ]
+    assert shown["inference"].tolist() == ["these seeds cannot tell: +0.200 (one seed)", "–"]
+    assert verdicts.side_by_side([]).empty

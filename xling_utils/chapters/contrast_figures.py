@@ -13,7 +13,7 @@ from xling_utils.chapters.data_size import headline_layer, summary
 from xling_utils.chapters.data_size_figures import with_sources
 from xling_utils.retrieval import Interval
 from xling_utils.scales import Scale
-from xling_utils.verdicts import Verdict, direction, frame, paired
+from xling_utils.verdicts import Verdict, direction, paired, side_by_side
 
 RETRIEVAL = "word retrieval (mean reciprocal rank)"
 MEASURES = {
@@ -143,14 +143,15 @@ def claim(found: pd.DataFrame, by: str, text: str, where: str, better: str, wors
     for measure in MEASURES:
         change = difference(found, by, better, worse, measure)
         if change.n:
-            verdicts.append(direction(f"{text} ({short(measure)})", where, f"{better} - {worse}", change))
+            verdicts.append(direction(text, where, f"{better} - {worse}", change, short(measure)))
     return verdicts
 
 
 def verdicts_by_language(table: pd.DataFrame, verdicts: Callable[[str], list[Verdict]]) -> pd.DataFrame:
     """``verdicts(language)`` for each language that ``table`` measures, as one table to show."""
-    parts = [(language, frame(verdicts(language))) for language in targets(table)]
-    found = [part.assign(language=charts.LANGUAGE_NAMES[language]) for language, part in parts]
+    found = [side_by_side(verdicts(language)) for language in targets(table)]
+    for language, part in zip(targets(table), found, strict=True):
+        part.insert(0, "language", charts.LANGUAGE_NAMES[language])
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 

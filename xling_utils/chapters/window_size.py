@@ -95,8 +95,9 @@ def verdicts(table: pd.DataFrame, scale: Scale, language: str) -> list[Verdict]:
         }
         more = (gain["large"] - gain["small"]).dropna()
         if len(more):
-            text = f"It helps more with much data than with little ({figures.short(measure)})"
-            found.append(direction(text, "A sec. 3.2.3", "gain much - gain little", over_seeds(more.tolist())))
+            text, quantity = "It helps more with much data than with little", "gain much - gain little"
+            interval = over_seeds(more.tolist())
+            found.append(direction(text, "A sec. 3.2.3", quantity, interval, figures.short(measure)))
     static = figures.values(named(table, "word2vec", scale), scale, [by], language)
     if len(static):
         first, *_, last = [f"window {window}" for window in scale.static_windows]
