@@ -79,13 +79,13 @@ def inference(
     Raises :class:`UserError` naming file and line of an unknown label or of a premise without a hypothesis, the
     file that a language lacks and the languages that have it, or how many rows there are when too few.
     """
-    _check(source, split, count)
+    check_request(source, split, count)
     if source == "controlled":
-        drawn = _pairs(split, count, seed, _stream(language, split))
+        drawn = _pairs(split, count, seed, stream(language, split))
         return _dataset(PAIR, [(_said(language, p), _said(language, h), label) for p, h, label in drawn])
     path = _file(data, INFERENCE_FILES[split], language)
     lines = list(inference_lines(path))
-    chosen = [lines[row] for row in _order(len(lines), count, seed)][:count]
+    chosen = [lines[row] for row in order(len(lines), count, seed)][:count]
     rows = []
     for number, *pair, label in chosen:
         premise, hypothesis = (normalise(text, lowercase=lowercase) for text in pair)
@@ -115,10 +115,10 @@ def named_entities(
     Raises :class:`UserError` naming file and line of a word without a tag, an unknown tag or an ``I-`` that
     goes on with another type than the entity has, and the rest as :func:`inference` does.
     """
-    _check(source, split, count)
+    check_request(source, split, count)
     if source == "controlled":
-        endless = (node for document in documents(seed, _stream(language, split)) for node in document)
-        trees = islice((node for node in endless if _side(node) == split), count)
+        endless = (node for document in documents(seed, stream(language, split)) for node in document)
+        trees = islice((node for node in endless if side(node) == split), count)
         said = (realise(node, language) for node in trees)
         return _dataset(SENTENCE, [_units([t.form for t in s], entities(s), str.split) for s in said])
     path = _file(data, ENTITY_FILES[split], language)
@@ -133,7 +133,7 @@ def named_entities(
     def cut(word: str) -> list[str]:
         return normalise(word, lowercase=lowercase).split()
 
-    ordered = (released[row] for row in _order(len(released), count, seed))
+    ordered = (released[row] for row in order(len(released), count, seed))
     sentences = (_units(words, repaired(tags), cut) for words, tags in ordered)
     rows = list(islice((sentence for sentence in sentences if sentence[0]), count))
     return _dataset(SENTENCE, _enough(rows, count, path, split))
@@ -205,7 +205,8 @@ def tagged_sentences(path: Path) -> Iterator[tuple[int, list[str], list[str]]]:
         yield number + 1 - len(words), words, tags
 
 
-def _check(source: str, split: str, count: int | None) -> None:
+def check_request(source: str, split: str, count: int | None) -> None:
+    """Raises :class:`UserError` unless labelled data can be had for it."""
     if source not in SOURCES:
         raise UserError(f"labelled data: unknown source {source!r}; known: {', '.join(SOURCES)}")
     if split not in SPLITS:
@@ -236,7 +237,7 @@ def _files(data: Path, stem: str) -> list[Path]:
     return sorted(path for end in ("", ".xz") for path in data.glob(f"{stem}.*.tsv{end}"))
 
 
-def _order(total: int, count: int | None, seed: int) -> Sequence[int]:
+def order(total: int, count: int | None, seed: int) -> Sequence[int]:
     """Row numbers: all in order, or shuffled by ``seed`` alone, so that parallel files give parallel samples."""
     return range(total) if count is None else random.Random(f"{seed}/labelled").sample(range(total), total)
 
@@ -269,11 +270,12 @@ def _hash(key: str) -> int:
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest())
 
 
-def _stream(language: str, split: str) -> str:
+def stream(language: str, split: str) -> str:
+    """The draw of the controlled world that a split is taken from."""
     return "parallel" if split == "test" else f"{language}/labelled/{split}"
 
 
-def _side(*sentences: Node) -> str:
+def side(*sentences: Node) -> str:
     """The split that a sentence, or a pair, belongs to in every language: by its content words."""
     form_only = function_words()
     content = [sorted(node.key for node in top.walk() if node.key not in form_only) for top in sentences]
@@ -293,7 +295,7 @@ def _by_turns(split: str, seed: int, stream: str) -> Iterator[tuple[Fact, Fact, 
     """The pairs of ``split``, endless, with labels in turn."""
     waiting: dict[str, deque[tuple[Fact, Fact, str]]] = {label: deque() for label in LABELS}
     for premise, hypothesis, label in pairs(maxsize, seed, stream):
-        if _side(tree(premise), tree(hypothesis)) == split:
+        if side(tree(premise), tree(hypothesis)) == split:
             waiting[label].append((premise, hypothesis, label))
         if all(waiting.values()):
             yield from [queue.popleft() for queue in waiting.values()]

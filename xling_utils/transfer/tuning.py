@@ -32,7 +32,18 @@ class Recipe:
     held_out: int | None
 
 
-class Classifier(nn.Module):
+class Model(nn.Module):
+    """A reader with a head: called with a language and a batch of it, it gives scores, and it is trained on their
+    ``loss``."""
+
+    reader: Reader
+
+    def loss(self, language: str, batch: Batch) -> Tensor:
+        """Of the scores against the labels: a number."""
+        return F.cross_entropy(self(language, batch), batch.labels)
+
+
+class Classifier(Model):
     """A label for a pair of texts, by a linear layer on ``[u, v, |u - v|, u * v]``, where u and v are the means of
     the last layer over premise and hypothesis.
 
@@ -53,7 +64,7 @@ class Classifier(nn.Module):
         return self.head(torch.cat([u, v, (u - v).abs(), u * v], dim=1))
 
 
-class Tagger(nn.Module):
+class Tagger(Model):
     """A label for each word, by a linear layer on the last layer at its first piece (C, sec. 3.2)."""
 
     def __init__(self, reader: Reader, labels: int) -> None:
@@ -64,9 +75,6 @@ class Tagger(nn.Module):
         """Scores, (words of the batch, labels)."""
         states = self.reader.states(language, batch.ids, batch.mask, batch.segments)
         return self.head(states[batch.rows, batch.places])
-
-
-Model = Classifier | Tagger
 
 
 def fine_tune(
@@ -88,7 +96,7 @@ def fine_tune(
         for batch in batches(train, recipe.batch, model.reader.padding, device, rng):
             for group in optimizer.param_groups:
                 group["lr"] = one_cycle(recipe.learning_rate, WARM_UP, steps, step)
-            F.cross_entropy(model(language, batch), batch.labels).backward()
+            model.loss(language, batch).backward()
             optimizer.step()
             optimizer.zero_grad()
             step += 1

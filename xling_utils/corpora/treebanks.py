@@ -1,0 +1,175 @@
+"""Dependency trees, behind one door: the controlled world's, or treebanks of Universal Dependencies in a directory.
+
+Real files are CoNLL-U (plain, or with ``.xz`` after the name), in the folders and under the names they are released
+with: ``ud/UD_<treebank>/<language>_<treebank>-ud-<split>.conllu``; between the split and ``.conllu`` a remark may
+stand. Where a language has several files for a split, the parallel treebank (PUD) comes first, whose sentences say
+the same in every language; then the first by name. So English is read from EWT and tested on PUD. Files with other
+names are passed over: the Swahili ones are drafts, most of their words without a head.
+
+The controlled splits are those of :mod:`labelled`: no test sentence, and no translation of one, is in train or dev.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xling_utils.corpora.controlled import labels, realise
+from xling_utils.corpora.controlled.documents import documents
+from xling_utils.corpora.directory import existing, read_lines
+from xling_utils.corpora.labelled import check_request, order, side, stream
+from xling_utils.corpora.text import normalise
+from xling_utils.errors import UserError
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+UPOS = (
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ",
+    "SYM", "VERB", "X",
+)  # fmt: skip
+RELATIONS = (
+    "root", "acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound", "conj", "cop",
+    "csubj", "dep", "det", "discourse", "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "mark",
+    "nmod", "nsubj", "nummod", "obj", "obl", "orphan", "parataxis", "punct", "reparandum", "vocative", "xcomp",
+)  # fmt: skip
+"""The universal relations (https://universaldependencies.org/u/dep), the root's first."""
+LOW_RESOURCE = ("bxr", "fo", "ga", "hsb", "kk", "kmr", "sme")
+"""Languages outside the book's fifteen with little to train on: those of the CoNLL 2018 shared task without a
+development set that D means (sec. 5.2), and Faroese, which had no training data there."""
+
+WORDS_ONLY = re.compile(r"\d+[-.]\d+\t")
+"""Where the line of a multiword token or of an empty node begins: they are no words of the tree."""
+
+Tree = tuple[list[str], list[str], list[int], list[str]]
+
+
+def treebank(
+    source: str,
+    language: str,
+    split: str,
+    *,
+    count: int | None = None,
+    seed: int = 0,
+    data: Path | None = None,
+    lowercase: bool = True,
+) -> Dataset:
+    """Sentences with their trees: columns ``words``, ``tags`` (of ``UPOS``), ``heads`` (int64, 1-based, 0 is the root)
+    and ``relations`` (of ``RELATIONS``, without subtype), lists of equal length in a row.
+
+    A word that is several units of text (:func:`normalise`) stays one word here, its units separated by spaces; one
+    that is no text is an empty string. Words only: multiword tokens and empty nodes are passed over. Arguments as for
+    :func:`labelled.inference`; the controlled tests and the samples of PUD are translations, row by row.
+
+    Raises :class:`UserError` naming file and line of what is not a tree (see :func:`trees`), the languages that have
+    a treebank where one has none, and how many sentences there are when too few.
+    """
+    from datasets import Dataset
+
+    check_request(source, split, count)
+    if source == "controlled":
+        endless = (node for document in documents(seed, stream(language, split)) for node in document)
+        said = (realise(node, language) for node in islice((n for n in endless if side(n) == split), count))
+        lines = labels.conllu(said, language).splitlines()
+        rows = list(trees(enumerate(lines, 1), f"controlled {language}"))
+    else:
+        path = _file(data, language, split)
+        released = list(trees(read_lines(path), str(path)))
+        if len(released) < (count or 1):
+            raise UserError(f"{path}: {len(released)} sentences, {count} asked for; ask for fewer")
+        chosen = [released[row] for row in order(len(released), count, seed)[:count]]
+        rows = [([normalise(word, lowercase=lowercase) for word in tree[0]], *tree[1:]) for tree in chosen]
+    return Dataset.from_list([dict(zip(("words", "tags", "heads", "relations"), row, strict=True)) for row in rows])
+
+
+def languages_with_trees(data: Path, split: str) -> tuple[str, ...]:
+    """The languages that have a treebank for ``split`` in ``data``, by name."""
+    return tuple(sorted({name.split("_")[0] for name in _files(data, split)}))
+
+
+def trees(lines: Iterable[tuple[int, str]], where: str) -> Iterator[Tree]:
+    """Yields the words, tags, heads and relations of each sentence of numbered CoNLL-U lines, words as they are.
+
+    Raises :class:`UserError` naming ``where`` and the line: a line without ten columns, an unknown tag or relation, a
+    head that is none of the sentence's words, words not numbered in order, no root or several, a cycle; and if there
+    is no sentence at all.
+    """
+    block: list[tuple[int, str]] = []
+    found = False
+    for number, line in (*lines, (0, "")):
+        if line.strip():
+            if not line.startswith("#"):
+                if line.count("\t") != 9:
+                    raise UserError(f"{where}, line {number}: {line.count(chr(9)) + 1} columns; CoNLL-U has 10")
+                block.append((number, line))
+        elif block:
+            yield _tree(block, where)
+            block, found = [], True
+    if not found:
+        raise UserError(f"{where}: an empty treebank; give a file with at least one tree")
+
+
+def _tree(block: list[tuple[int, str]], where: str) -> Tree:
+    import conllu
+
+    numbers = [number for number, line in block if not WORDS_ONLY.match(line)]
+    try:
+        (parsed,) = conllu.parse("\n".join(line for _, line in block))
+    except conllu.exceptions.ParseException as error:
+        raise UserError(f"{where}, sentence of line {block[0][0]}: not CoNLL-U ({error})") from None
+    tokens = [token for token in parsed if isinstance(token["id"], int)]
+
+    def wrong(row: int, what: str) -> UserError:
+        return UserError(f"{where}, line {numbers[row] if numbers else block[0][0]}: {what}")
+
+    heads: list[int] = []
+    for row, token in enumerate(tokens):
+        if token["id"] != row + 1:
+            raise wrong(row, f"word {token['id']} where word {row + 1} should be")
+        if token["upos"] not in UPOS:
+            raise wrong(row, f"unknown part of speech {token['upos']!r}; known: {' '.join(UPOS)}")
+        if token["head"] is None or not 0 <= token["head"] <= len(tokens):
+            head = "no" if token["head"] is None else token["head"]
+            raise wrong(row, f"head {head} in a sentence of {len(tokens)} words")
+        if token["deprel"].split(":")[0] not in RELATIONS:
+            raise wrong(row, f"unknown relation {token['deprel']!r}; see universaldependencies.org/u/dep")
+        heads.append(token["head"])
+    if heads.count(0) != 1:
+        raise wrong(0, f"a sentence with {heads.count(0)} roots; a tree has one")
+    for row in range(len(heads)):
+        if row + 1 in _above(heads, row):
+            raise wrong(row, f"word {row + 1} stands above itself: a cycle is no tree")
+    relations = [token["deprel"].split(":")[0] for token in tokens]
+    return [token["form"] for token in tokens], [token["upos"] for token in tokens], heads, relations
+
+
+def _above(heads: list[int], row: int) -> list[int]:
+    """The words above that of ``row``, up to the root or round a cycle once."""
+    found: list[int] = []
+    while heads[row] and heads[row] not in found:
+        found.append(heads[row])
+        row = heads[row] - 1
+    return found
+
+
+def _files(data: Path, split: str) -> dict[str, Path]:
+    """File name, without ``.xz`` -> folder."""
+    pattern = re.compile(rf"[a-z]+_[a-z]+-ud-{split}(\..+)?\.conllu")
+    found = {path.name.removesuffix(".xz"): path.parent for path in data.glob("ud/UD_*/*")}
+    return {name: folder for name, folder in found.items() if pattern.fullmatch(name)}
+
+
+def _file(data: Path | None, language: str, split: str) -> Path:
+    if data is None:
+        raise UserError("this scale reads real data: give --data DIR or set XLING_DATA")
+    files = _files(data, split)
+    own = [name for name in files if name.startswith(f"{language}_")]
+    own.sort(key=lambda name: ("_pud-" not in name, name))
+    path = existing(files[own[0]] / own[0]) if own else None
+    if path is None:
+        known = " ".join(languages_with_trees(data, split)) or "none"
+        raise UserError(f"{data}/ud: no treebank for the {split} of {language}; languages that have one: {known}")
+    return path
