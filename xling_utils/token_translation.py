@@ -18,6 +18,9 @@ from xling_utils.lens import BATCH, blocks_of, encode, recording, state_of
 
 Array = npt.NDArray[np.floating]
 
+PLACES = 1024
+"""Places that are predicted at once: the scores of a vocabulary of 120,000 then take half a gigabyte."""
+
 
 @torch.inference_mode()
 def predicted(
@@ -33,39 +36,80 @@ def predicted(
     (layers, weights, texts) of int64 arrays.
 
     ``difference`` (layers + 1, d) is the target language's mean less the source's; at each of ``layers`` (0 is the
-    embedding output) each of ``weights`` times it is added. The blocks below a layer are computed once, whatever the
-    number of layers and weights. Raises :class:`UserError` on a layer that the model does not have, a difference of
-    another shape, and a model that predicts no tokens.
+    embedding output) each of ``weights`` times it is added. Texts of about the same length are read together, the
+    blocks below a layer are computed once, whatever the number of layers and weights, those above it for all weights
+    at once (at most ``batch`` pairs of text and weight, or one text), and the prediction head reads the places that
+    are answered for and no others. Raises :class:`UserError` on a layer that the model does not have, a difference of
+    another shape, no layer or weight, and a model that predicts no tokens.
     """
     blocks, width = blocks_of(model), int(model.config.hidden_size)
     if any(not 0 <= layer <= len(blocks) for layer in layers):
         raise UserError(f"layers {list(layers)}: the model has layers 0 to {len(blocks)}")
     if difference.shape != (len(blocks) + 1, width):
         raise UserError(f"difference of shape {difference.shape}: the model takes {(len(blocks) + 1, width)}")
+    if not len(layers) or not len(weights):
+        raise UserError("token translation: no layer, or no weight of the difference; give at least one of each")
     moves = torch.as_tensor(difference, dtype=model.dtype, device=model.device)
     found = np.empty((len(layers), len(weights), len(texts)), dtype=object)
-    for start in range(0, len(texts), batch):
-        inputs = encode(model, tokenizer, texts[start : start + batch])
+    model.eval()
+    for rows in _by_length(tokenizer, texts, max(1, batch // len(weights))):
+        inputs = encode(model, tokenizer, [texts[row] for row in rows])
         inner = inputs["attention_mask"].bool() & ~inputs.pop("special_tokens_mask").bool()
-        with recording(blocks) as kept:
-            output = model.eval()(**inputs)
-        if "logits" not in output or output.logits.shape[:2] != inner.shape:
+        with recording(blocks) as kept, _one_place(blocks):
+            output = model(**inputs)
+        if "logits" not in output or output.logits.shape[:-1] != (1, 1):
             raise UserError(f"{type(model).__name__} predicts no tokens: a masked language model is needed")
-        for i, layer in enumerate(layers):
-            for j, weight in enumerate(weights):
-                with _resumed(blocks, layer, kept, state_of(kept[layer]) + weight * moves[layer]):
-                    best = model(**inputs).logits.argmax(dim=-1)
-                for row in range(len(best)):
-                    found[i, j, start + row] = best[row][inner[row]].cpu().numpy()
+        many = {name: values.repeat(len(weights), 1) for name, values in inputs.items()}
+        reached = []
+        for layer in layers:
+            moved = torch.cat([state_of(kept[layer]) + weight * moves[layer] for weight in weights])
+            if layer < len(blocks):
+                with _resumed(blocks, layer, kept, moved), recording(blocks) as above, _one_place(blocks):
+                    model(**many)
+                moved = state_of(above[-1])
+            reached.append(moved[inner.repeat(len(weights), 1)])
+        best = _best(model, blocks, inputs, kept, torch.cat(reached)).cpu().numpy()
+        ends = inner.sum(dim=1).repeat(len(layers) * len(weights)).cumsum(dim=0).tolist()
+        every = np.ndindex(len(layers), len(weights), len(rows))
+        for (i, j, row), ids in zip(every, np.split(best, ends[:-1]), strict=True):
+            found[i, j, rows[row]] = ids
     return found
+
+
+def _by_length(tokenizer: Any, texts: Sequence[str], group: int) -> Iterator[list[int]]:
+    """The numbers of ``texts``, at most ``group`` at a time and so that little is padded."""
+    lengths = [len(ids) for ids in tokenizer(list(texts), verbose=False)["input_ids"]] if texts else []
+    order = sorted(range(len(texts)), key=lengths.__getitem__)
+    return (order[start : start + group] for start in range(0, len(order), group))
+
+
+def _best(model: Any, blocks: nn.ModuleList, inputs: dict[str, Tensor], kept: Sequence[Any], states: Tensor) -> Tensor:
+    """What is predicted at the last layer's ``states`` (places, d), int64 (places,): what comes after the last block
+    takes each place for itself, so it can be given those of many texts as if they were one."""
+    first = {name: values[:1, :1] for name, values in inputs.items()}
+    found = []
+    for some in states.split(PLACES):
+        with _resumed(blocks, len(blocks), kept, some[None]):
+            found.append(model(**first).logits[0].argmax(dim=-1))
+    return torch.cat(found)
+
+
+@contextmanager
+def _one_place(blocks: nn.ModuleList) -> Iterator[None]:
+    """What comes after the last block gets the first place of the first text only: its predictions are not used."""
+    hook = blocks[-1].register_forward_hook(lambda _, __, output: _with_state(output, state_of(output)[:1, :1]))
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 @contextmanager
 def _resumed(blocks: nn.ModuleList, layer: int, kept: Sequence[Any], state: Tensor) -> Iterator[None]:
-    """The model goes on from ``state`` at ``layer``: blocks up to it give out at once what they gave before."""
+    """The model goes on from ``state`` at ``layer``: blocks up to it compute nothing and give it out."""
     with ExitStack() as undone:
-        for number, block in enumerate(blocks[:layer], 1):
-            output = _with_state(kept[number], state) if number == layer else kept[number]
+        for block in blocks[:layer]:
+            output = _with_state(kept[layer], state)
             undone.enter_context(patch.object(block, "forward", lambda *_, given=output, **__: given))
         if layer == 0:
             hook = blocks[0].register_forward_pre_hook(lambda _, inputs: (state, *inputs[1:]))

@@ -66,6 +66,30 @@ def test_chapters(tmp_path: Path) -> None:
     assert re.search(r"learned and tested: [\d.]+ s \(accuracy: en 0\.\d+, fr 0\.\d+\)", text)
 
 
+def test_similarity(tmp_path: Path) -> None:
+    rows = table(run("similarity", "--quick", folder=tmp_path))
+    assert [row["CKA"] for row in rows] == ["plain", "debiased"]
+    for row in rows:
+        bare, whole = number(row["products alone, s"]), number(row["all of it, s"])
+        assert bare > 0 and whole > 0 and number(row["ratio"]) > 0
+
+
+def test_token_translation(tmp_path: Path) -> None:
+    (row,) = table(run("token_translation", "--quick", folder=tmp_path))
+    assert number(row["predictions"]) == number(row["of them the same"]) > 0
+    assert number(row["ratio"]) > 0 and number(row["here, s"]) > 0
+
+
+def test_retrieval_memory(tmp_path: Path) -> None:
+    text = run("retrieval_memory", "--quick", folder=tmp_path)
+    rows = {row["retrieval"]: row for row in table(text)}
+    assert list(rows) == ["cosine", "csls", "nearest"]
+    for row in rows.values():
+        assert 0 < number(row["peak above them"]) <= number(row["with 200,000 sources"]) < 2
+    block = 4096**2 * 4 / 1024**3
+    assert number(rows["cosine"]["peak above them"]) > block, "the scores of a block were not counted"
+
+
 def test_glove_says_what_it_needs(tmp_path: Path) -> None:
     assert run("glove", folder=tmp_path).startswith("skipped: ")
 

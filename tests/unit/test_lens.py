@@ -9,6 +9,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     BertConfig,
     BertForMaskedLM,
+    BertForSequenceClassification,
     DistilBertConfig,
     DistilBertForMaskedLM,
     ModernBertConfig,
@@ -139,13 +140,14 @@ def test_batches_add_up(model, tokenizer):
     torch.testing.assert_close(parts, whole, rtol=0, atol=1e-5)
 
 
-def test_translation_equals_the_model_run_anew_for_each_layer_and_weight(model, tokenizer):
+def test_translation_equals_the_model_run_anew_for_each_layer_and_weight(model, tokenizer, monkeypatch):
+    monkeypatch.setattr("xling_utils.token_translation.PLACES", 4)
     difference = 3 * np.random.default_rng(5).normal(size=(LAYERS + 1, WIDTH)).astype(np.float32)
     layers, weights = [0, 2, LAYERS], [-1.0, 0.0, 2.0]
     calls = count_calls(model)
-    found = predicted(model, tokenizer, TEXTS, difference, layers, weights, batch=3)
-    # Two batches, each once from the start, and for layers 0, 2 and 3 with three weights from there.
-    assert sum(calls()) == 2 * (LAYERS + 3 * (3 + 1 + 0))
+    found = predicted(model, tokenizer, TEXTS, difference, layers, weights, batch=6)
+    # Two texts with their three weights at once: each pair once from the start, and from layers 0, 2 and 3 on.
+    assert sum(calls()) == 2 * (LAYERS + 3 + 1 + 0)
     for i, layer in enumerate(layers):
         for j, weight in enumerate(weights):
             for row, text in enumerate(TEXTS):
@@ -153,6 +155,25 @@ def test_translation_equals_the_model_run_anew_for_each_layer_and_weight(model, 
                     logits = model(**tokenizer(text, return_tensors="pt")).logits
                 assert found[i, j, row].tolist() == logits[0].argmax(-1)[1:-1].tolist(), (layer, weight, text)
     assert any((found[i, 2, 0] != found[i, 1, 0]).any() for i in range(3))
+
+
+def test_translation_reads_texts_of_one_length_together_and_answers_in_their_order(tokenizer):
+    model, zeros = bert().eval(), np.zeros((LAYERS + 1, WIDTH))
+    texts = ["the dog sees a cat and runs .", "runs .", "o hund sieht", "dog", "the dog runs and a cat runs .", "a cat"]
+    shapes = []
+    model.get_input_embeddings().register_forward_hook(lambda _, inputs, __: shapes.append(tuple(inputs[0].shape)))
+    found = predicted(model, tokenizer, texts, zeros, [1], [0.0], batch=2)[0, 0]
+    assert [shape for shape in shapes if shape[0] > 1] == [(2, n) for n in (4, 4, 5, 5, 10, 10)]
+    assert [len(ids) for ids in found] == [len(text.split()) for text in texts]
+    for text, ids in zip(texts, found, strict=True):
+        assert ids.tolist() == predicted(model, tokenizer, [text], zeros, [1], [0.0])[0, 0, 0].tolist()
+
+
+def test_translation_of_nothing_is_nothing(tokenizer):
+    model, zeros = bert().eval(), np.zeros((LAYERS + 1, WIDTH))
+    assert predicted(model, tokenizer, [], zeros, [1], [1.0]).shape == (1, 1, 0)
+    nothing, something = predicted(model, tokenizer, ["", "dog"], zeros, [1], [0.0])[0, 0]
+    assert len(nothing) == 0 and len(something) == 1
 
 
 def count_calls(model):
@@ -175,8 +196,12 @@ def test_translation_takes_models_that_predict_tokens(tokenizer):
     model, zeros = bert(), np.zeros((LAYERS + 1, WIDTH))
     with pytest.raises(UserError, match="BertModel predicts no tokens"):
         predicted(model.bert, tokenizer, TEXTS, zeros, [1], [1.0])
+    with pytest.raises(UserError, match="BertForSequenceClassification predicts no tokens"):
+        predicted(BertForSequenceClassification(model.config), tokenizer, TEXTS, zeros, [1], [1.0])
     with pytest.raises(UserError, match="layers 0 to 3"):
         predicted(model, tokenizer, TEXTS, zeros, [4], [1.0])
+    with pytest.raises(UserError, match="no weight"):
+        predicted(model, tokenizer, TEXTS, zeros, [1], [])
     with pytest.raises(UserError, match=r"takes \(4, 16\)"):
         predicted(model, tokenizer, TEXTS, zeros[1:], [1], [1.0])
 
