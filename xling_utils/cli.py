@@ -13,8 +13,10 @@ import typer
 from typer.core import TyperCommand
 
 from xling_utils.errors import UserError
+from xling_utils.specs import LANGUAGES
 
 if TYPE_CHECKING:
+    from xling_utils.notebooks import ChapterFailure
     from xling_utils.store import RunStore
 
 OPTIONS: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False}
@@ -90,12 +92,7 @@ def run(
     if twice := sorted({n for n, v in options.items() if v is not None and n != "data"} & set(typed)):
         raise UserError(f"{twice[0]} is given twice, as --{twice[0]} and with -p")
     given = {name: value for name, value in given.items() if name not in typed}
-    failures = execute(_root(), chapter or [], given, typed, say=lambda line: print(line, flush=True))
-    for failure in failures:
-        print(f"xling: {failure.chapter}: {failure.message} [log: {failure.log}]", file=sys.stderr)
-    if not failures:
-        return 0
-    return 2 if all(failure.user for failure in failures) else 1
+    return _reported(execute(_root(), chapter or [], given, typed, say=lambda line: print(line, flush=True)))
 
 
 @app.command()
@@ -104,6 +101,24 @@ def book() -> None:
     from xling_utils.rendering import render
 
     print(render(_root()))
+
+
+@app.command()
+def probe(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder, or a name on the Hub.")],
+    data: DataDirectory = None,
+    languages: Annotated[str, typer.Option(metavar="L,L,...", help="Languages beside English.")] = ",".join(
+        LANGUAGES[1:]
+    ),
+) -> int:
+    """Put any masked language model under the lens: chapters 5 to 7, as a small book of its own."""
+    from xling_utils.probe import probe as run_probe
+
+    chosen = [language.strip() for language in languages.split(",") if language.strip()]
+    pages, failures = run_probe(_root(), model, chosen, data, say=lambda line: print(line, flush=True))
+    if not failures:
+        print(pages)
+    return _reported(failures)
 
 
 @app.command()
@@ -207,6 +222,15 @@ def check(directory: Annotated[Path, typer.Argument(metavar="DIR")]) -> int:
         print(_table(rows))
     print(f"{directory}: {broken} broken" if broken else f"{directory}: nothing is broken")
     return 2 if broken else 0
+
+
+def _reported(failures: Sequence[ChapterFailure]) -> int:
+    """The exit code of chapters of which ``failures`` did not run to their end."""
+    for failure in failures:
+        print(f"xling: {failure.chapter}: {failure.message} [log: {failure.log}]", file=sys.stderr)
+    if not failures:
+        return 0
+    return 2 if all(failure.user for failure in failures) else 1
 
 
 def _row(path: Path) -> dict[str, Any]:

@@ -10,21 +10,36 @@ import hashlib
 import io
 import multiprocessing
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from xling_utils import chapters, model_similarity, transfer, word_alignment, word_retrieval
+from xling_utils import (
+    chapters,
+    contextual_alignment,
+    language_means,
+    language_shift,
+    model_similarity,
+    moved_transfer,
+    transfer,
+    word_alignment,
+    word_retrieval,
+)
+from xling_utils.contextual_alignment import CONTEXTUAL
 from xling_utils.execution import ensure, usable_cores
+from xling_utils.language_means import LANGUAGE_MEANS
+from xling_utils.language_shift import TOKEN_TRANSLATION
 from xling_utils.model_similarity import SIMILARITY
 from xling_utils.progress import bar
 from xling_utils.scales import Scale
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import canonical_json
 from xling_utils.store import Run, RunStore
+from xling_utils.subject import Subject
 from xling_utils.word_alignment import WORD_ALIGNMENT
 
 _CORPORA = tuple(
@@ -32,17 +47,34 @@ _CORPORA = tuple(
 )
 _READING = ("reading.py", "word_retrieval.py", "retrieval.py", "representations.py", "weights.py", "encoder.py",
             "tokenization.py", *_CORPORA)  # fmt: skip
+_LENS = ("lens.py", "subject.py", "corpora/parallel.py", *_CORPORA)
 WORDS = "word retrieval"
 """The task of chapter 1."""
 ROOMS = {
     SIMILARITY: (*_READING, "model_similarity.py", "lens.py", "similarity.py", "alignment.py",
                  "sentence_retrieval.py", "corpora/parallel.py"),
     WORD_ALIGNMENT: (*_READING, "word_alignment.py", "alignment.py"),
+    LANGUAGE_MEANS: (*_LENS, "language_means.py", "language_identity.py", "sentence_retrieval.py", "retrieval.py",
+                     "transfer/scores.py"),
+    TOKEN_TRANSLATION: (*_LENS, "language_shift.py", "language_identity.py", "token_translation.py", "translation.py"),
+    CONTEXTUAL: (*_READING, "contextual_alignment.py", "word_aligner.py", "alignment.py", "model_similarity.py",
+                 "corpora/parallel.py", "corpora/treebanks.py", "transfer/*.py"),
+    **dict.fromkeys(moved_transfer.TASKS, (*_LENS, "moved_transfer.py", "transfer/*.py", "corpora/treebanks.py")),
     **dict.fromkeys((WORDS, *transfer.TASKS), (*_READING, "transfer/*.py")),
 }  # fmt: skip
 """Task -> the sources that its rows depend on."""
-BESIDE = {SIMILARITY: model_similarity.rows, WORD_ALIGNMENT: word_alignment.rows}
+BESIDE = {
+    SIMILARITY: model_similarity.of_runs,
+    WORD_ALIGNMENT: word_alignment.rows,
+    CONTEXTUAL: contextual_alignment.rows,
+}
 """Tasks that compare a run with one beside it."""
+SUBJECTS: dict[str, Callable[[Subject, Scale], Iterator[dict[str, Any]]]] = {
+    LANGUAGE_MEANS: language_means.rows,
+    TOKEN_TRANSLATION: language_shift.rows,
+    **{task: partial(moved_transfer.rows, task=task) for task in moved_transfer.TASKS},
+}
+"""Tasks that take any masked language model."""
 
 
 def columns(chapter: str) -> tuple[str, ...]:
@@ -67,12 +99,18 @@ def table(
     engine: str = "local",
     scheduler: str | None = None,
     jobs: int | None = None,
+    model: str | None = None,
 ) -> pd.DataFrame:
-    """The chapter's runs, trained where missing, measured where not yet, as one tidy table.
+    """The chapter's runs, trained where missing, measured where not yet, as one tidy table; or what the chapter shows
+    of ``model`` (see :mod:`probes`).
 
     Raises :class:`UserError` on parameters no chapter can take and on mistakes in the data.
     """
     chapters.check_parameters(scale, languages, seeds, live)
+    if model:
+        from xling_utils import probes
+
+        return probes.table(chapter, model, scale, languages, data)
     store = RunStore()
     module = chapters.module(chapter)
     planned = module.grid(scale_of(scale), languages, seeds, live)
@@ -80,7 +118,7 @@ def table(
     runs = ensure(specs, store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
     wanted = [(p, tuple(runs[spec].key for spec in p.specs), task) for p in planned for task in module.tasks(p)]
     folder = store.folder(".measures")
-    paths = {(keys, task): folder / _file(keys, task, scale_of(scale)) for _, keys, task in wanted}
+    paths = {(keys, task): folder / file_name(keys, task, scale_of(scale)) for _, keys, task in wanted}
     missing = {keys_task: path for keys_task, path in paths.items() if not path.exists()}
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
@@ -99,15 +137,18 @@ def table(
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-    frames = [labelled(chapter, p, from_csv(paths[keys, task]), scale) for p, keys, task in wanted]
+    frames = [
+        labelled(chapter, dict(p.condition), p.spec.seed, from_csv(paths[keys, task]), scale)
+        for p, keys, task in wanted
+    ]
     return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
 
 
-def labelled(chapter: str, planned: chapters.Planned, rows: pd.DataFrame, scale: str) -> pd.DataFrame:
-    """A run's rows as those of a chapter: its experiments, its condition, and only what it shows."""
-    module, condition = chapters.module(chapter), dict(planned.condition)
+def labelled(chapter: str, condition: Mapping[str, Any], seed: int, rows: pd.DataFrame, scale: str) -> pd.DataFrame:
+    """A run's rows as those of a chapter: its experiments, its ``condition``, and only what it shows."""
+    module, condition = chapters.module(chapter), dict(condition)
     given = dict.fromkeys(set(module.COLUMNS) - set(rows), None) | condition
-    rows = rows.assign(scale=scale, seed=planned.spec.seed, **given)
+    rows = rows.assign(scale=scale, seed=seed, **given)
     experiments = [module.experiment(condition, row) for row in rows.to_dict("records")]
     shown = pd.notna(pd.Series(experiments, dtype=object)).to_numpy()
     return rows.assign(experiment=experiments).loc[shown, list(columns(chapter))]
@@ -131,6 +172,8 @@ def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | Non
     rows that no chapter has labelled yet. Raises :class:`UserError` on mistakes in the data."""
     if task in BESIDE:
         found = BESIDE[task](run, beside, scale, data)
+    elif task in SUBJECTS:
+        found = SUBJECTS[task](Subject.of_run(run, data), scale)
     elif task == WORDS:
         found = word_retrieval.rows(run, scale, data)
     else:
@@ -147,7 +190,8 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def _file(keys: tuple[str, ...], task: str, scale: Scale) -> str:
+def file_name(keys: tuple[str, ...], task: str, scale: Scale) -> str:
+    """Under which the rows of ``task`` on the runs ``keys`` are kept."""
     return "-".join((*keys, task.replace(" ", "-"), identity(scale, task))) + ".csv"
 
 

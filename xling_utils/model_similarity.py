@@ -16,12 +16,12 @@ import numpy.typing as npt
 from xling_utils.alignment import iterative_normalization, procrustes
 from xling_utils.corpora import parallel
 from xling_utils.errors import UserError
-from xling_utils.lens import of_run
 from xling_utils.retrieval import bootstrap, ranks
 from xling_utils.scales import Scale
 from xling_utils.sentence_retrieval import sentence_vectors
 from xling_utils.similarity import cka_of_layers
 from xling_utils.store import Run
+from xling_utils.subject import Subject
 
 SIMILARITY = "similarity"
 """The task's name."""
@@ -30,32 +30,29 @@ SENTENCES = {"smoke": (80, 40), "controlled": (2_000, 500), "natural": (10_000, 
 Array = npt.NDArray[np.float32]
 
 
-def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
-    """Tidy rows ``task, metric, source, target, layer, value, low, high, n`` of an encoder that reads English, ``run``,
-    and one that reads the other language, ``beside`` (``None``: the same).
+def rows(subject: Subject, beside: Subject, scale: Scale, target: str) -> Iterator[dict[str, Any]]:
+    """Tidy rows ``task, metric, source, target, layer, value, low, high, n`` of ``subject``, which reads English,
+    and of ``beside``, which reads ``target`` and may be the same.
 
     Metrics at every layer: ``cka`` and ``cka_debiased`` of mean-pooled translations; ``p_at_1``, the share of sentences
     whose translation is the nearest by cosine, and ``p_at_1_rotated``, the same after iterative normalization and the
-    rotation that was fitted on the sentences of the former, which are others. Two encoders that read the same language
-    compare themselves on the same sentences. Raises :class:`UserError` if ``run`` does not read English.
+    rotation that was fitted on the sentences of the former, which are others. Where ``target`` is English two models
+    compare themselves on the same sentences. Raises :class:`UserError` if ``subject`` does not read English.
     """
-    other = beside or run
-    if "en" not in run.spec.corpus.languages:
-        raise UserError(f"similarity: run {run.key} does not read English")
-    target = next((language for language in other.spec.corpus.languages if language != "en"), "en")
-    source = run.spec.corpus.source
-    lowercase = run.spec.tokenizer.kind != "mbert"
+    if "en" not in subject.languages:
+        raise UserError(f"similarity: {subject.key} does not read English")
     fitted_on, tested_on = SENTENCES[scale.name]
-    languages = tuple(dict.fromkeys(("en", target)))
-    multiway = parallel.multiway(source, languages, fitted_on, data=data, lowercase=lowercase)
-    shared = _both(run, other, multiway["en"], multiway[target])
+    source = subject.corpus.source
+    given: dict[str, Any] = {"data": subject.data, "lowercase": subject.lowercase}
+    multiway = parallel.multiway(source, tuple(dict.fromkeys(("en", target))), fitted_on, **given)
+    shared = _both(subject, beside, multiway["en"], multiway[target])
     for metric, debiased in (("cka", False), ("cka_debiased", True)):
         matrix = cka_of_layers([shared], debiased)
         for layer in range(min(matrix.shape)):
             yield _row(metric, target, layer, float(matrix[layer, layer]), n=len(multiway["en"]))
     if target == "en":
         return
-    tested = _both(run, other, *parallel.pairs(source, target, tested_on, data=data, lowercase=lowercase))
+    tested = _both(subject, beside, *parallel.pairs(source, target, tested_on, **given))
     gold = [{row} for row in range(tested[0].shape[1])]
     for layer, (x, y) in enumerate(zip(*tested, strict=True)):
         yield _row("p_at_1", target, layer, ranks(x, y, gold) == 1)
@@ -64,11 +61,20 @@ def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Itera
         yield _row("p_at_1_rotated", target, layer, ranks(x @ fitted.astype(np.float32), y, gold) == 1)
 
 
-def _both(run: Run, other: Run, english: list[str], translations: list[str]) -> tuple[Array, Array]:
+def of_runs(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
+    """:func:`rows` of a stored encoder of English and one of another language beside it (``None``: the same one)."""
+    other = beside or run
+    target = next((language for language in other.spec.corpus.languages if language != "en"), "en")
+    subject = Subject.of_run(run, data)
+    yield from rows(subject, subject if other.key == run.key else Subject.of_run(other, data), scale, target)
+
+
+def _both(subject: Subject, beside: Subject, english: list[str], translations: list[str]) -> tuple[Array, Array]:
     """Mean-pooled sentences, (layers + 1, sentences, d) each."""
-    first = of_run(run)
-    second = first if other.key == run.key else of_run(other)
-    return sentence_vectors(*first, english), sentence_vectors(*second, translations)
+    return (
+        sentence_vectors(subject.model, subject.tokenizer, english),
+        sentence_vectors(beside.model, beside.tokenizer, translations),
+    )
 
 
 def _row(

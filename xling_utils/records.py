@@ -41,8 +41,11 @@ def _path(folder: str, chapter: str, scale: str, kind: str) -> Path:
     return root / folder / f"{chapter}.{scale}{kind}"
 
 
-def load(chapter: str, scale: str) -> pd.DataFrame:
-    """The committed rows of a chapter at a scale; no rows where none are committed yet."""
+def load(chapter: str, scale: str, model: str | None = None) -> pd.DataFrame:
+    """The committed rows of a chapter at a scale; no rows where none are committed yet, and none of a ``model`` from
+    elsewhere."""
+    if model:
+        return empty(chapter)
     path = _path("book/records", chapter, scale, ".csv")
     return from_csv(path) if path.exists() else empty(chapter)
 
@@ -53,13 +56,18 @@ def provenance(chapter: str, scale: str) -> pd.DataFrame:
     return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["run", "spec", *PROVENANCE])
 
 
-def write(chapter: str, scale: str, table: pd.DataFrame, store: RunStore | None = None) -> Path | None:
-    """Writes freshly measured rows and their runs' provenance to ``_build/records``; returns the rows' path."""
+def write(
+    chapter: str, scale: str, table: pd.DataFrame, store: RunStore | None = None, *, model: str | None = None
+) -> Path | None:
+    """Writes freshly measured rows and their runs' provenance to ``_build/records``; returns the rows' path. Rows of a
+    ``model`` from elsewhere have no run to tell of."""
     if table.empty:
         return None
     path = _path("_build/records", chapter, scale, ".csv")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_csv(table[list(columns(chapter))]), encoding="utf-8")
+    if model:
+        return path
     keys = [*table["run"], *(table["beside"].dropna() if "beside" in table else ())]
     runs = _provenance_rows(store or RunStore(), dict.fromkeys(keys))
     runs.to_csv(_path("_build/records", chapter, scale, ".runs.csv"), index=False)

@@ -99,7 +99,8 @@ def test_a_committed_record_on_real_text_is_reproduced(tmp_path: Path, monkeypat
     natural = scale("natural")
     planned = next(p for p in data_size.grid(natural, ["fr"], 1, "headline") if dict(p.condition)["model"] == "GloVe")
     run = ensure([planned.spec], store=RunStore(tmp_path), data=DATA, progress=False)[planned.spec]
-    live = measures.labelled("01_data_size", planned, measures.rows(run, measures.WORDS, natural, DATA), "natural")
+    rows = measures.rows(run, measures.WORDS, natural, DATA)
+    live = measures.labelled("01_data_size", dict(planned.condition), planned.spec.seed, rows, "natural")
     live.to_csv(tmp_path / "live.csv", index=False)
     live = pd.read_csv(tmp_path / "live.csv", keep_default_na=False, na_values=[""])
     same = records.compare(live, records.load("01_data_size", "natural"))

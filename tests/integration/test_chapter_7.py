@@ -32,8 +32,8 @@ def test_every_pair_is_measured(table: pd.DataFrame) -> None:
     alone = table.loc[table["beside"].isna(), "encoders"]
     assert set(alone) == {cka.BILINGUAL}
     assert (table["run"] != table["beside"]).all()
-    assert verdicts.frame(cka.verdicts(table, "fr"))["seeds"].eq(1).all()
-    assert cka_figures.heat_map(table, "fr") and cka_figures.retrieval(table, "fr") and cka_figures.words(table, "fr")
+    assert verdicts.frame(cka.verdicts(table))["seeds"].eq(1).all()
+    assert cka_figures.heat_map(table) and cka_figures.retrieval(table) and cka_figures.words(table)
 
 
 def test_two_encoders_of_english_are_the_most_alike(table: pd.DataFrame) -> None:

@@ -33,7 +33,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
                 assert run is not None
                 tasks = chapters.module(chapter).tasks(planned)
                 kept[key] = pd.concat([measures.rows(run, task, SMOKE, None) for task in tasks], ignore_index=True)
-            frames.append(measures.labelled(chapter, planned, kept[key], "smoke"))
+            frames.append(measures.labelled(chapter, dict(planned.condition), planned.spec.seed, kept[key], "smoke"))
         found[chapter] = pd.concat(frames, ignore_index=True)
     return found
 

@@ -43,7 +43,7 @@ def test_chapters_label_the_same_rows_each_in_its_way() -> None:
     found = {}
     for chapter in chapters.MODULES:
         first = chapters.module(chapter).grid(scale_of("smoke"), ["fr"], 1, "headline")[0]
-        shown = measures.labelled(chapter, first, rows, "smoke")
+        shown = measures.labelled(chapter, dict(first.condition), first.spec.seed, rows, "smoke")
         assert tuple(shown.columns) == measures.columns(chapter)
         found[chapter] = shown["experiment"].tolist()
     assert found["02_window_size"] == ["R03", "R33"] and found["03_overlap"] == ["R06", "R33"]

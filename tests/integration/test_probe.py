@@ -1,0 +1,103 @@
+"""`xling probe` from the command line: a small book about a model, on a small directory of text."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests import families
+from xling_utils import probes
+from xling_utils.chapters import cka
+from xling_utils.corpora import controlled, labelled, parallel
+from xling_utils.errors import UserError
+from xling_utils.execution import ensure
+from xling_utils.scales import scale
+from xling_utils.store import RunStore
+
+ROOT = Path(__file__).resolve().parents[2]
+LANGUAGES = ("en", "fr", "zh")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory in the layout of real data; the controlled world speaks in it."""
+    folder = tmp_path_factory.mktemp("data")
+    for language in LANGUAGES:
+        rows = controlled.text(language, 2_600, 0)
+        lines, last = [], 0
+        for line, document in zip(rows["text"][:], rows["document"][:], strict=True):
+            lines += [""] * (document != last) + [line]
+            last = document
+        _write(folder / "text" / language / "world.txt", lines)
+        pairs = labelled.inference("controlled", language, "test", count=60)
+        columns = zip(pairs["premise"][:], pairs["hypothesis"][:], pairs["label"][:], strict=True)
+        _write(folder / "nli" / "xnli" / f"test.{language}.tsv", ["\t".join(row) for row in columns])
+        if language != "en":
+            english, other = parallel.pairs("controlled", language, 40)
+            _write(folder / "tatoeba" / f"{language}-en.en", english)
+            _write(folder / "tatoeba" / f"{language}-en.{language}", other)
+    return folder
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def text() -> list[str]:
+    return [line for language in LANGUAGES for line in controlled.text(language, 200, 0)["text"][:]]
+
+
+def xling(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name("xling")), *arguments]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "XLING_STORE": str(place / "runs"), "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=900, env=environment)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout's pages and notebooks, without what was built in it."""
+    place = tmp_path_factory.mktemp("project")
+    for name in ("_config.yml", "_toc.yml", "book", "notebooks"):
+        (place / name).symlink_to(ROOT / name)
+    return place
+
+
+def test_a_model_gets_a_small_book_of_its_own(project: Path, data: Path, tmp_path: Path) -> None:
+    model = families.saved(tmp_path / "my <model>", "DistilBERT", text())
+    done = xling(project, "probe", str(model), "--data", str(data), "--languages", "fr,zh")
+    assert done.returncode == 0, done.stderr
+    pages = Path(done.stdout.splitlines()[-1])
+    assert pages == project / "_build" / "probe" / "my-model" / "_build" / "html"
+    shown = (pages / "notebooks" / "05_language_means.html").read_text(encoding="utf-8")
+    assert "my-model, under the lens" in shown and "vega-chart" in shown
+    assert "finds the language at every layer" not in shown, "a finding about another model"
+    kept = pages.parents[1] / "records"
+    rows = pd.read_csv(kept / "07_cka.natural.csv")
+    assert set(rows["encoders"]) == {cka.BILINGUAL, cka.RANDOM} and set(rows["target"]) == {"fr", "zh"}
+    again = xling(project, "probe", str(model), "--data", str(data), "--languages", "fr,zh")
+    assert again.stdout.count("up to date") == 3
+
+
+def test_a_stored_run_is_probed_on_its_own_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLING_STORE", str(tmp_path))
+    spec = scale("smoke").joint(("en", "fr"), 1)
+    run = ensure([spec], store=RunStore(tmp_path), progress=False)[spec]
+    rows = probes.table("06_mds", str(run.path), "smoke", ("fr",), None)
+    assert set(rows["run"]) == {run.key, f"{run.key}-untrained"} and set(rows["source"]) == {"en", "fr"}
+    pd.testing.assert_frame_equal(rows, probes.table("06_mds", str(run.path), "smoke", ("fr",), None))
+    with pytest.raises(UserError, match="01_data_size takes no model"):
+        probes.table("01_data_size", str(run.path), "smoke", ("fr",), None)
+
+
+def test_mistakes_are_one_line(project: Path, data: Path, tmp_path: Path) -> None:
+    done = xling(project, "probe", str(tmp_path / "nothing"), "--data", str(data), "--languages", "fr")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "no configuration" in done.stderr
+    model = families.saved(tmp_path / "model", "BERT", text())
+    done = xling(project, "probe", str(model), "--data", str(data), "--languages", "fr,sw")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "text" in done.stderr and "sw" in done.stderr

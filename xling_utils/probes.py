@@ -1,0 +1,88 @@
+"""Chapters 5 to 7 on any masked language model: the same measures, without a run of this book."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xling_utils import measures, model_similarity
+from xling_utils.chapters import cka, joint, module
+from xling_utils.corpora import fingerprint
+from xling_utils.errors import UserError
+from xling_utils.execution import ensure
+from xling_utils.scales import FIRST_REPORTED_SEED, Scale
+from xling_utils.scales import scale as scale_of
+from xling_utils.store import RunStore
+from xling_utils.subject import Subject
+
+TASKS = {
+    "05_language_means": measures.LANGUAGE_MEANS,
+    "06_mds": measures.TOKEN_TRANSLATION,
+    "07_cka": measures.SIMILARITY,
+}
+"""Chapter -> what is measured on a model from elsewhere."""
+SENTENCES = 2_000
+"""Of text a language, for the languages' means and sets of tokens."""
+
+
+def table(chapter: str, model: str, scale: str, languages: Sequence[str], data: Path | None) -> pd.DataFrame:
+    """What ``chapter`` shows of ``model``, a folder or a name on the Hub, as the chapter's tidy rows, its untrained
+    twin beside it. Kept beside the store of runs, and read back as long as model, text and measures are the same.
+
+    Raises :class:`UserError` on a chapter that takes no model, on a model that cannot be measured, and on mistakes in
+    the data.
+    """
+    if chapter not in TASKS:
+        raise UserError(f"{chapter} takes no model; these chapters do: {', '.join(TASKS)}")
+    subject = _opened(model, ("en", *languages), data)
+    seen = (subject.key, fingerprint(subject.corpus, data), scale, *subject.languages)
+    name = hashlib.sha256(" ".join(seen).encode()).hexdigest()[:20]
+    task = TASKS[chapter]
+    path = RunStore().folder(".measures") / measures.file_name((name,), task, scale_of(scale))
+    if not path.exists():
+        draft = path.with_suffix(".tmp")
+        draft.write_text(
+            measures.to_csv(pd.DataFrame(list(_rows(chapter, subject, scale_of(scale))))), encoding="utf-8"
+        )
+        draft.rename(path)
+    found = measures.from_csv(path)
+    varied = next(column for column in ("model", "encoders") if column in module(chapter).COLUMNS)
+    parts = [
+        measures.labelled(chapter, {varied: kind}, subject.seed, rows, scale)
+        for kind, rows in found.groupby(varied, sort=False)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def explored(scale: str, languages: Sequence[str], live: str, data: Path | None, model: str | None) -> Subject | None:
+    """What the live parts of a chapter look into: ``model``, or the encoder of all ``languages`` that this machine has
+    trained; ``None`` where it has trained none."""
+    if model:
+        return _opened(model, ("en", *languages), data)
+    if live == "none":
+        return None
+    spec = scale_of(scale).joint(("en", *languages), FIRST_REPORTED_SEED)
+    return Subject.of_run(ensure([spec], store=RunStore(), data=data, progress=False)[spec], data)
+
+
+def _rows(chapter: str, subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
+    twin = subject.untrained()
+    if chapter != cka.CHAPTER:
+        for name, each in ((joint.TRAINED, subject), (joint.UNTRAINED, twin)):
+            for row in measures.SUBJECTS[TASKS[chapter]](each, scale):
+                yield row | {"run": each.key, "model": name}
+        return
+    for target in subject.others:
+        for name, beside in ((cka.BILINGUAL, subject), (cka.RANDOM, twin)):
+            for row in model_similarity.rows(subject, beside, scale, target):
+                yield row | {"run": subject.key, "beside": beside.key, "encoders": name}
+
+
+@lru_cache(maxsize=1)
+def _opened(model: str, languages: tuple[str, ...], data: Path | None) -> Subject:
+    return Subject.of_model(model, languages, data, SENTENCES)

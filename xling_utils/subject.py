@@ -1,0 +1,94 @@
+"""What chapters 5 to 7 look into: a masked language model with its tokenizer, and the text it is measured on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from xling_utils import corpora, foreign, lens
+from xling_utils.errors import UserError
+from xling_utils.specs import CorpusSpec
+from xling_utils.store import Run
+
+TEXT_SEED = 0
+"""Draws the text that a model from elsewhere is measured on."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """``model`` is any masked language model of ``transformers`` with its ``tokenizer``; ``corpus`` says where its
+    languages' text comes from, ``data`` is the directory of real text, and ``key`` identifies the weights.
+
+    ``lowercase`` concerns real text only; ``seed`` draws whatever is drawn in measuring.
+    """
+
+    key: str
+    model: Any
+    tokenizer: Any
+    corpus: CorpusSpec
+    data: Path | None
+    lowercase: bool
+    seed: int
+
+    @classmethod
+    def of_run(cls, run: Run, data: Path | None = None) -> Subject:
+        """A stored encoder and the text that it was trained on. Raises what :func:`lens.of_run` raises."""
+        model, tokenizer = lens.of_run(run)
+        spec = run.spec
+        return cls(run.key, model, tokenizer, spec.corpus, data, spec.tokenizer.kind != "mbert", spec.seed)
+
+    @classmethod
+    def of_model(cls, name: str, languages: Sequence[str], data: Path | None, sentences: int) -> Subject:
+        """A model of ``transformers`` in a local folder or on the Hub, and ``sentences`` of real text a language.
+
+        The folder of a stored run brings its own text, unless ``data`` is given. Raises :class:`UserError` if there is
+        no text, and what :func:`foreign.load` raises.
+        """
+        run = foreign.run_in(Path(name))
+        if run and data is None:
+            return cls.of_run(run)
+        if data is None:
+            raise UserError(f"{name}: there is no text to measure it on; name a directory of real text (--data DIR)")
+        model, tokenizer = lens.of_run(run) if run else foreign.load(name)
+        corpus = CorpusSpec("directory", tuple(languages), sentences, TEXT_SEED)
+        lowercase = run is not None and run.spec.tokenizer.kind != "mbert"
+        return cls(foreign.key(model), model, tokenizer, corpus, data, lowercase, TEXT_SEED)
+
+    def untrained(self) -> Subject:
+        """The same with weights drawn anew: the negative control."""
+        return replace(self, key=f"{self.key}-untrained", model=foreign.drawn_anew(self.model, self.seed))
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Of its text, in their order."""
+        return self.corpus.languages
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The languages beside English. Raises :class:`UserError` if English is not among them, or nothing else."""
+        found = tuple(language for language in self.languages if language != "en")
+        if "en" not in self.languages or not found:
+            raise UserError(f"{self.key}: reads {' '.join(self.languages)}; English and another language are needed")
+        return found
+
+    @property
+    def layers(self) -> int:
+        """Its blocks; layer 0, the embedding output, is not counted."""
+        return len(lens.blocks_of(self.model))
+
+    def text(self, language: str, sentences: int) -> Sequence[str]:
+        """The first ``sentences`` of a language's text, or as many as there are. No test holds any of them."""
+        spec = self.corpus
+        count = min(sentences, spec.sentences)
+        if not spec.changes:  # then each language, and each beginning of its text, stands for itself
+            domains = spec.domains and (spec.domains[spec.languages.index(language)],)
+            spec = replace(spec, languages=(language,), sentences=count, domains=domains)
+        return _text(spec, self.data, self.lowercase, language)[:count]
+
+
+@lru_cache(maxsize=64)
+def _text(spec: CorpusSpec, data: Path | None, lowercase: bool, language: str) -> Sequence[str]:
+    return corpora.load(spec, data, lowercase=lowercase)[language]["text"][:]
