@@ -31,6 +31,7 @@ data = None  # directory of real text, for the natural scale
 engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
+model = None  # a masked language model of your own, instead: a folder, or a name on the Hub
 
 # %% tags=["hide-input"]
 from pathlib import Path
@@ -39,10 +40,10 @@ from xling_utils import charts_mime, measures, records, tables, verdicts
 from xling_utils.chapters import cka, cka_figures
 
 charts_mime.enable()
-CHAPTER, base = "07_cka", languages[0]
+CHAPTER = "07_cka"
 folder = Path(data) if data else None
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # ## The encoders
 #
 # Ways to have English and another language read, all with encoders of the same size:
@@ -59,9 +60,9 @@ folder = Path(data) if data else None
 # %% tags=["hide-input"]
 measured = measures.table(
     CHAPTER, scale, languages, seeds, live,
-    data=folder, engine=engine, scheduler=scheduler, jobs=jobs,
+    data=folder, engine=engine, scheduler=scheduler, jobs=jobs, model=model,
 )  # fmt: skip
-recorded = records.load(CHAPTER, scale)
+recorded = records.load(CHAPTER, scale, model)
 both = recorded if len(recorded) else measured
 
 # %% [markdown]
@@ -72,56 +73,70 @@ both = recorded if len(recorded) else measured
 # brings onto each other, 0, when debiased, for spaces that have nothing to do with each other.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are nearly as alike as the two languages of one bilingual encoder.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose the form below."}}
-cka_figures.heat_map(both, base)
+cka_figures.heat_map(both)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # Of the four, two encoders of English are the most alike, then come the two languages of one encoder, then two encoders that
 # share nothing, then the untrained one; in every column similarity falls from layer to layer. The paper's picture is the same.
 # Note how high the floor is at the bottom: that translations have as many words, and repeat the same ones, is something the embeddings
 # of an untrained encoder show as well.
-#
+
+# %% [markdown]
 # ## A rotation
 #
 # If two spaces have the same shape, one rotation brings one onto the other. It is fitted on translations and tested on others: whose nearest
 # neighbour is the sentence's translation?
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rotation", "caption": "One rotation aligns what two encoders made of their languages, best where they are near the words.\n\nSentence retrieval after a rotation fitted on other sentences, and without one. Precision at 1 among 500 sentences; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
-cka_figures.retrieval(both, base)
+cka_figures.retrieval(both)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # Without a rotation, encoders that never met have nothing in common: there is no reason why their axes should agree. With one, they find
 # more translations than the bilingual encoder does without, and about as many as it does with one. Look at the untrained encoder
 # too: at the embedding output a rotation finds two in five. Random vectors of words are as good as any if all that is asked
 # is which words a sentence has, and two thousand translations are enough to learn the dictionary. From the first block on, training makes
 # the difference.
-#
+
+# %% [markdown] tags=["of-the-record"]
 # ## Words
 #
 # The same with words: a word is the mean over its contexts, as in {doc}`01_data_size`, a rotation is fitted on one half of the
 # dictionary, and the other half is looked up, by {ref}`CSLS <csls>` as in the paper. Beside the encoders stands
 # word2vec, trained on each language alone, whose spaces are famous for having the same shape.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-words", "caption": "The words of separate encoders can be aligned too, and those of word2vec nearly all.\n\nPrecision at 1 by CSLS; bars are 95 % intervals over seeds. Choose below what the rotation was fitted on; the legend picks a line."}}
-cka_figures.words(both, base)
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-words", "caption": "The words of separate encoders can be aligned too, and those of word2vec nearly all.\n\nPrecision at 1 by CSLS; bars are 95 % intervals over seeds. Choose below what the rotation was fitted on; the legend picks a line."}}
+cka_figures.words(both)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # A rotation fitted on some 120 words finds nothing among untrained vectors, which have nothing in common. What separate encoders have in
 # common is enough to find every third or fourth word of the other half. The spaces of word2vec are nearly copies of each other, and this is
 # the controlled world speaking: in all its languages every word has the same neighbours in the same proportions.
+
+# %% [markdown] tags=["of-the-record"]
+# ## What a rotation carries
 #
+# Is the alignment good for anything? A small head is trained to find English names, or to parse English, on the states of one layer of the English
+# encoder, which stay as they are. Then it is given states of the other language, read by the other encoder and rotated. The rotation is fitted on words in their
+# contexts: translated sentences are {ref}`aligned word by word <word-aligner>`, as fast_align does in the paper. For comparison: the bilingual encoder as it is,
+# the bilingual encoder with a rotation, and a rotation drawn at random.
+
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-contextual", "caption": "What was learned on English states works on those of an encoder that never met them, after one rotation.\n\nNamed entities and parsing on the states of each layer. Bars are 95 % intervals over seeds. Choose the measure below; the legend picks a line."}}
+cka_figures.transfer(both)
+
+# %% [markdown]
 # ## Do the two go together?
 #
-# Over the layers of two monolingual encoders, is retrieval after rotation best where CKA is highest? With so few layers a
+# Over layers, is retrieval best where CKA is highest: after rotation for two encoders, without one for a single encoder? With few layers a
 # correlation is a weak witness; here it is, seed by seed:
 
 # %% tags=["hide-input"]
-tables.show(cka_figures.correlation(both, base))
+tables.show(cka_figures.correlation(both))
 
 # %% [markdown]
 # ## Verdicts
 
 # %% tags=["hide-input"]
-tables.show(verdicts.frame(cka.verdicts(both, base)))
+tables.show(verdicts.frame(cka.verdicts(both)))
 
 # %% [markdown]
 # ## Limits
@@ -130,8 +145,8 @@ tables.show(verdicts.frame(cka.verdicts(both, base)))
 #   encoders that learn it must agree. Real texts differ in what they speak of, too.
 # - For *English twice* the paper compares sentences with their paraphrases (translated to French and back); here both
 #   encoders read the same sentences, so the value is an upper bound.
-# - Alignment of words in their contexts, and what it is worth for named entities and for parsing, is not shown yet.
+# - The paper puts four Transformer layers above the frozen ones; here it is one, as the encoders are small.
 
 # %% tags=["hide-input"]
-records.write(CHAPTER, scale, measured)
+records.write(CHAPTER, scale, measured, model=model)
 tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None

@@ -179,9 +179,9 @@ def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str)
     return _framed(alt.layer(bars, whiskers), description)
 
 
-def measure_choice(measures: Sequence[str]) -> alt.Parameter:
-    """The list below a chart that picks one of ``measures``, as ``measure_shown``."""
-    chosen = alt.binding_select(options=list(measures), name="Measure ")
+def measure_choice(measures: Sequence[str], name: str = "Measure ") -> alt.Parameter:
+    """The list below a chart, called ``name``, that picks one of ``measures``, as ``measure_shown``."""
+    chosen = alt.binding_select(options=list(measures), name=name)
     return alt.param(name="measure_shown", value=measures[0], bind=chosen)
 
 

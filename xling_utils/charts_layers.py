@@ -30,7 +30,7 @@ def heat_map(
         .encode(
             x=alt.X("kind:N", sort=list(columns), title=None, axis=alt.Axis(labelAngle=0, labelExpr=ONE_WORD_A_LINE)),
             y=alt.Y("layer:O", sort="descending", title="layer"),
-            tooltip=["kind:N", "layer:O", alt.Tooltip("value:Q", format=".3f"), *_bounds(), "seeds:Q"],
+            tooltip=["kind:N", "layer:O", alt.Tooltip("value:Q", format=".3f"), *bounds(), "seeds:Q"],
         )
     )
     colour = alt.Color("value:Q", scale=alt.Scale(range=list(LIGHT), domain=[0, 1]), legend=None)
@@ -41,9 +41,16 @@ def heat_map(
 
 
 def profiles(
-    rows: pd.DataFrame, *, kinds: Sequence[str], measures: Sequence[str], y_title: str, description: str
+    rows: pd.DataFrame,
+    *,
+    kinds: Sequence[str],
+    measures: Sequence[str],
+    y_title: str,
+    description: str,
+    choice: str = "Measure ",
 ) -> alt.LayerChart:
-    """A line a kind over layers with a bar from ``low`` to ``high``; the measure is chosen from a list below.
+    """A line a kind over layers with a bar from ``low`` to ``high``; the measure is chosen from a list below, which is
+    called ``choice``.
 
     ``rows`` as :func:`heat_map` takes them. The legend picks a kind.
     """
@@ -59,17 +66,18 @@ def profiles(
                 legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240),
             ),
             opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
-            tooltip=["kind:N", "layer:O", alt.Tooltip("value:Q", format=".3f"), *_bounds(), "seeds:Q"],
+            tooltip=["kind:N", "layer:O", alt.Tooltip("value:Q", format=".3f"), *bounds(), "seeds:Q"],
         )
     )
     y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True))
     lines = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=60)).encode(y=y)
     bars = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
-    chart = alt.layer(bars.add_params(pick), lines).add_params(measure_choice(measures))
+    chart = alt.layer(bars.add_params(pick), lines).add_params(measure_choice(measures, choice))
     return chart.properties(width="container", height=260, description=description).configure_view(stroke=None)
 
 
-def _bounds() -> list[alt.Tooltip]:
+def bounds() -> list[alt.Tooltip]:
+    """Tooltips of an interval."""
     return [
         alt.Tooltip("low:Q", format=".3f", title="95 % low"),
         alt.Tooltip("high:Q", format=".3f", title="95 % high"),

@@ -73,8 +73,10 @@ def without_means(of: Mapping[str, Array], means: Mapping[str, Array]) -> dict[s
 
 def token_sets(tokenizer: Any, texts: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
     """The tokens that occur in each language's text, special ones left out (A, Table 3)."""
-    special = set(tokenizer.all_special_tokens)
-    return {
-        language: {token for text in lines for token in tokenizer.tokenize(text)} - special
-        for language, lines in texts.items()
-    }
+    special = set(tokenizer.all_special_ids)
+    found = {}
+    for language, lines in texts.items():
+        encoded = tokenizer(list(lines), add_special_tokens=False, verbose=False)["input_ids"]
+        ids = {number for line in encoded for number in line} - special
+        found[language] = set(tokenizer.convert_ids_to_tokens(sorted(ids)))
+    return found

@@ -137,14 +137,15 @@ def of_run(run: Run) -> tuple[Any, Any]:
         tokenizer_object=inner, model_max_length=model_spec.positions, pad_token=names[tokenization.PAD],
         unk_token=names[tokenization.UNK], cls_token=first, sep_token=last, mask_token=names[tokenization.MASK],
         split_special_tokens=True,  # "[MASK]" written in the text is text
+        model_input_names=["input_ids", "attention_mask", *["token_type_ids"] * model_spec.next_sentence],
     )  # fmt: skip
-    with _without_bars():
+    with without_bars():
         model: Any = BertForMaskedLM.from_pretrained(run.path)
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
 
 
 @contextmanager
-def _without_bars() -> Iterator[None]:
+def without_bars() -> Iterator[None]:
     """No bar of transformers' for a model that loads in a moment."""
     from transformers.utils import logging
 

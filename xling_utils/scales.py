@@ -26,6 +26,16 @@ SNAPSHOTS = 8
 
 
 @dataclass(frozen=True)
+class Multilingual:
+    """The one encoder of all languages that chapters 5 to 7 look into: ``sentences`` a language, its shape, and its
+    training."""
+
+    sentences: int
+    encoder: EncoderSpec
+    training: TrainingSpec
+
+
+@dataclass(frozen=True)
 class Scale:
     """Sizes of everything at one scale. ``sentences`` a language: the small and the large corpus of chapter 1.
 
@@ -47,6 +57,7 @@ class Scale:
     short_windows: tuple[int, ...]
     candidates: int
     context_tokens: int
+    multilingual: Multilingual
 
     def tokenizer(self, languages: Sequence[str]) -> TokenizerSpec:
         """Joint word pieces of a language set; the papers' scale uses multilingual BERT's."""
@@ -66,6 +77,13 @@ class Scale:
         training = replace(self.training, snapshots=snapshots)
         corpus = self.corpus(languages, sentences, seed)
         return RunSpec(corpus, self.tokenizer(languages), self.encoder, training, seed)
+
+    def joint(self, languages: Sequence[str], seed: int, *, trained: bool = True) -> RunSpec:
+        """One encoder of all ``languages``, which count alike: as many sentences and as many inputs of each. Not
+        ``trained``: with its initial weights, the negative control."""
+        of = self.multilingual
+        corpus = self.corpus(languages, of.sentences, seed)
+        return RunSpec(corpus, self.tokenizer(languages), of.encoder, of.training if trained else None, seed)
 
     def untrained(self, languages: Sequence[str], sentences: int, seed: int) -> RunSpec:
         """The same encoder with its initial weights: the negative control."""
@@ -90,6 +108,11 @@ _SCALES = {
         short_windows=(12,),
         candidates=200,
         context_tokens=5_000,
+        multilingual=Multilingual(
+            100,
+            EncoderSpec(layers=2, width=32, heads=2, intermediate=128, positions=32),
+            TrainingSpec(steps=20, batch=30, length=24),
+        ),
     ),
     "controlled": Scale(
         name="controlled",
@@ -103,6 +126,11 @@ _SCALES = {
         short_windows=(12, 6),
         candidates=1_000,
         context_tokens=60_000,
+        multilingual=Multilingual(
+            5_000,
+            EncoderSpec(layers=3, width=64, heads=4, intermediate=256, positions=32),
+            TrainingSpec(steps=6000, batch=64, length=24),
+        ),
     ),
     "natural": Scale(
         name="natural",
@@ -116,6 +144,11 @@ _SCALES = {
         short_windows=(12, 6),
         candidates=5_000,
         context_tokens=400_000,
+        multilingual=Multilingual(
+            35_000,
+            EncoderSpec(layers=4, width=96, heads=4, intermediate=384, positions=64),
+            TrainingSpec(steps=16_000, batch=64, length=24),
+        ),
     ),
     "paper": Scale(
         name="paper",
@@ -129,6 +162,11 @@ _SCALES = {
         short_windows=(20,),
         candidates=200_000,
         context_tokens=10_000_000,
+        multilingual=Multilingual(
+            1_000_000,
+            EncoderSpec(layers=12, width=768, heads=12, intermediate=3072, positions=512),
+            TrainingSpec(steps=1_000_000, batch=256, length=512, learning_rate=1e-4, warmup=0.01),
+        ),
     ),
 }
 

@@ -66,25 +66,24 @@ def rows(
             yield {**named, "layer": layer, "value": found.value, "low": found.low, "high": found.high, "n": found.n}
 
 
-def mined_f1(source: Array, target: Array, gold: Sequence[tuple[int, int]]) -> tuple[float, float]:
-    """F1 of mining translations out of two unaligned texts, and the threshold on cosine that was used.
+def mined(source: Array, target: Array, gold: Sequence[tuple[int, int]]) -> tuple[npt.NDArray[np.int64], float]:
+    """What mining translations out of two unaligned texts finds, and the threshold on cosine that was used.
 
     Each of ``source`` (n, d) proposes its nearest of ``target`` (m, d); pairs above a threshold count as found. The
-    threshold is the best on the sources with even numbers, in the middle of the gap that it may lie in; the F1 is
-    that on those with odd ones: none of the pairs that are scored has chosen it. ``gold`` are pairs of rows. Raises
-    :class:`UserError` if a half has none.
+    threshold is the best on the sources with even numbers, in the middle of the gap that it may lie in; what is
+    returned are the right, the found and the gold pairs of each source with an odd number, int64 (n // 2, 3): none of
+    the pairs that are scored has chosen it. ``gold`` are pairs of rows, one a source. Raises :class:`UserError` if a
+    half has none.
     """
     index, similarity = nearest(source, target, 1)
-    known = set(gold)
-    right = np.array([(row, int(column)) in known for row, column in enumerate(index[:, 0])])
-    wanted = np.bincount([row % 2 for row, _ in known], minlength=2)
-    if not wanted.all():
+    known = dict(gold)
+    wanted = np.array([row in known for row in range(len(source))])
+    right = np.array([known.get(row) == int(column) for row, column in enumerate(index[:, 0])])
+    if not wanted[::2].any() or not wanted[1::2].any():
         raise UserError("mining: each half of the sources needs a pair; give more pairs")
-    even = np.arange(len(source)) % 2 == 0
-    order = np.argsort(-similarity[even, 0], kind="stable")
-    hits = np.cumsum(right[even][order])
-    scores = 2 * hits / (np.arange(1, len(order) + 1) + wanted[0])
-    proposed, best = similarity[even, 0][order], int(scores.argmax())
+    order = np.argsort(-similarity[::2, 0], kind="stable")
+    scores = 2 * np.cumsum(right[::2][order]) / (np.arange(1, len(order) + 1) + wanted[::2].sum())
+    proposed, best = similarity[::2, 0][order], int(scores.argmax())
     threshold = float(proposed[best : best + 2].mean())
-    chosen = ~even & (similarity[:, 0] >= threshold)
-    return float(2 * (right & chosen).sum() / (chosen.sum() + wanted[1])), threshold
+    found = similarity[1::2, 0] >= threshold
+    return np.stack([right[1::2] & found, found, wanted[1::2]], axis=1).astype(np.int64), threshold

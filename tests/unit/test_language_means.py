@@ -7,7 +7,7 @@ import pytest
 
 from xling_utils.errors import UserError
 from xling_utils.language_identity import probe_accuracy, variance_share, without_means
-from xling_utils.sentence_retrieval import METHODS, mined_f1, placed, rows
+from xling_utils.sentence_retrieval import METHODS, mined, placed, rows
 
 
 def two_languages(sentences: int = 60, width: int = 12) -> tuple[dict, dict]:
@@ -56,12 +56,13 @@ def test_mining_finds_the_pairs_and_scores_those_that_chose_no_threshold():
     target = rng.normal(size=(200, 30))
     source = rng.normal(size=(150, 30))
     source[[row for row, _ in pairs]] = target[[row for _, row in pairs]] + 0.05 * rng.normal(size=(40, 30))
-    score, threshold = mined_f1(source, target, pairs)
-    assert score == 1 and 0.7 < threshold < 1
+    counts, threshold = mined(source, target, pairs)
+    assert counts.shape == (75, 3) and counts.sum(axis=0).tolist() == [20, 20, 20] and 0.7 < threshold < 1
     broken = [(row, (3 * row + 1) % 120) if row % 2 else (row, 3 * row) for row in range(40)]
-    assert mined_f1(source, target, broken) == (0, threshold)
+    lost, same = mined(source, target, broken)
+    assert lost.sum(axis=0).tolist() == [0, 20, 20] and same == threshold
     with pytest.raises(UserError, match="each half"):
-        mined_f1(source, target, [(2, 6)])
+        mined(source, target, [(2, 6)])
 
 
 def test_variance_lies_between_languages_or_within_them():

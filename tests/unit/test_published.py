@@ -159,3 +159,41 @@ def test_every_pair_and_condition_is_there() -> None:
         factor = table.columns[1]
         counts = table.groupby(["model", factor, "test", "task"]).size()
         assert len(counts) == len(table) == 3 * table[factor].nunique() * 2 * 2
+
+
+METHODS = ("original", "zero-mean", "mean difference shift")
+
+
+def test_d_compares_three_methods_on_the_same_languages() -> None:
+    tatoeba = published.table("D_table_2_tatoeba").pivot(index="language", columns="method", values="value")
+    assert tatoeba.shape == (11, 3) and set(tatoeba) == set(METHODS)
+    better = tatoeba["mean difference shift"] > tatoeba["original"]
+    assert set(tatoeba.index[~better]) == {"hi", "ru", "vi"}  # as D says in section 4.3
+    bucc = published.table("D_table_3_bucc").pivot(index=["split", "language"], columns="method", values="value")
+    assert bucc.shape == (8, 3)
+    assert (bucc["mean difference shift"] > bucc["original"]).all() and (bucc["original"] > bucc["zero-mean"]).all()
+
+
+def test_token_sets_share_less_than_they_hold() -> None:
+    sets = published.table("A_table_3_token_sets").set_index("language")
+    assert (sets["shared_with_en"] <= sets["tokens"]).all() and len(sets) == 7
+    assert sets.loc["en"].tolist() == [9140, 9140]
+
+
+def test_a_converts_more_with_more_weight_and_its_best_is_the_best() -> None:
+    table = published.table("A_table_2_token_translation")
+    rates = table[table["metric"] == "convert_rate"].pivot(index=["source", "target"], columns="weight", values="value")
+    assert rates.shape == (12, 3) and (rates[3] > rates[2]).all() and (rates[2] > rates[1]).all()
+    best = table[table["metric"] == "best_bleu1"].set_index(["source", "target"])["value"]
+    fixed = table[table["metric"] == "bleu1"].set_index(["source", "target"])["value"]
+    assert (best >= fixed).all() and best["en", "zh"] == 23.21
+
+
+def test_the_averages_of_a_table_4_are_those_printed() -> None:
+    table = published.table("A_table_4_inference")
+    for name, printed in (("all layers", 58.00), ("last 6 layers", 61.80), ("last 6 layers, shifted", 62.24)):
+        rows = table[table["fine_tuned"] == name].set_index("language")["value"]
+        assert rows.drop(["average", "en"], errors="ignore").mean() == pytest.approx(printed, abs=0.01)
+        assert rows["average"] == printed
+    weights = table.dropna(subset="weight").set_index("language")["weight"]
+    assert len(weights) == 11 and weights["zh"] == 2.0

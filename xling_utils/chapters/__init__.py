@@ -19,6 +19,8 @@ MODULES = {
     "02_window_size": "window_size",
     "03_overlap": "overlap",
     "04_architecture": "architecture",
+    "05_language_means": "language_means",
+    "06_mds": "mds",
     "07_cka": "cka",
 }
 """Chapter -> the module of this package that declares it."""

@@ -1,4 +1,4 @@
-"""Chapter 7: do encoders that never met have the same shape? (R28, R30 to R32)"""
+"""Chapter 7: do encoders that never met have the same shape? (R28 to R32)"""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from xling_utils.chapters import Planned
 from xling_utils.chapters.contrasts import base_run
+from xling_utils.chapters.joint import interval
+from xling_utils.contextual_alignment import CONTEXTUAL
 from xling_utils.model_similarity import SIMILARITY
-from xling_utils.retrieval import Interval, over_seeds
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.verdicts import Verdict, direction
 from xling_utils.word_alignment import WORD_ALIGNMENT
@@ -30,6 +30,7 @@ OTHER_SEED = 100
 EXPERIMENTS = {
     "cka": "R31", "cka_debiased": "R31", "p_at_1": "R30", "p_at_1_rotated": "R30", "p_at_1_csls": "R28",
     "p_at_1_shuffled": "R28",
+    **{f"{task}{kind}": "R29" for task in ("f1", "las") for kind in ("", "_aligned", "_random")},
 }  # fmt: skip
 BEYOND_BASE = ("de", "ru", "zh")
 """The languages of C beside French, for ``live="all"``."""
@@ -65,9 +66,13 @@ def _pair(scale: Scale, language: str, seed: int, first: bool) -> Iterator[Plann
 
 
 def tasks(planned: Planned) -> tuple[str, ...]:
-    """Similarity of sentences and alignment of words: the one takes encoders, the other two languages."""
-    encoders = dict(planned.condition)["encoders"]
-    return {STATIC: (WORD_ALIGNMENT,), SAME: (SIMILARITY,)}.get(encoders, (SIMILARITY, WORD_ALIGNMENT))
+    """Similarity of sentences and alignment of words: the one takes encoders, the other two languages. Transfer through
+    an alignment is measured where encoders are trained."""
+    return {
+        STATIC: (WORD_ALIGNMENT,),
+        SAME: (SIMILARITY,),
+        RANDOM: (SIMILARITY, WORD_ALIGNMENT),
+    }.get(dict(planned.condition)["encoders"], (SIMILARITY, WORD_ALIGNMENT, CONTEXTUAL))
 
 
 def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
@@ -81,39 +86,50 @@ def of(table: pd.DataFrame, target: str, metric: str, encoders: str) -> pd.DataF
     return table[(table["target"] == wanted) & (table["metric"] == metric) & (table["encoders"] == encoders)]
 
 
-def correlations(table: pd.DataFrame, target: str, metric: str = "cka_debiased") -> dict[int, float]:
-    """Pearson's r over layers of CKA and retrieval after rotation, of two monolingual encoders: seed -> r (R32)."""
-    cka, found = (of(table, target, name, MONOLINGUAL) for name in (metric, "p_at_1_rotated"))
-    both = cka.merge(found, on=["seed", "layer"], suffixes=("_cka", "_found"))
-    return {
-        int(seed): float(np.corrcoef(rows["value_cka"], rows["value_found"])[0, 1])
-        for seed, rows in both.groupby("seed")
-        if len(rows) > 2
-    }
+def languages(table: pd.DataFrame) -> list[str]:
+    """The languages beside English that a table compares with it, in its order."""
+    return [language for language in dict.fromkeys(table["target"]) if language != "en"]
 
 
-def verdicts(table: pd.DataFrame, target: str) -> list[Verdict]:
-    """What C claims about the similarity of encoders, tested on English with ``target``."""
+FOUND_BY = {MONOLINGUAL: "p_at_1_rotated", BILINGUAL: "p_at_1"}
+"""How sentences are retrieved where CKA and retrieval are set against each other."""
+
+
+def correlations(table: pd.DataFrame, encoders: str, metric: str = "cka_debiased") -> pd.Series:
+    """Pearson's r over layers of CKA and retrieval, by seed and language (R32)."""
+    rows = table[table["encoders"] == encoders]
+    cka, found = (rows[rows["metric"] == name] for name in (metric, FOUND_BY[encoders]))
+    both = cka.merge(found, on=["seed", "target", "layer"], suffixes=("_cka", "_found"))
+    groups = both.groupby(["seed", "target"])
+    return groups[["value_cka", "value_found"]].apply(lambda x: x.corr().iloc[0, 1]) if len(both) else pd.Series()
+
+
+def verdicts(table: pd.DataFrame) -> list[Verdict]:
+    """What C claims about the similarity of encoders, of claims whose encoders are there. Languages are averaged."""
 
     def mean(encoders: str, metric: str = "cka_debiased") -> pd.Series:
-        return of(table, target, metric, encoders).groupby("seed")["value"].mean()
+        rows = table[(table["metric"] == metric) & (table["encoders"] == encoders)]
+        return rows.groupby(["seed", "target"])["value"].mean()
 
     def compared(text: str, where: str, first: str, second: str) -> Verdict:
-        gain = (mean(first) - mean(second)).dropna()
-        return direction(text, where, f"CKA, {first} - {second}", _interval(gain.tolist()))
+        return direction(text, where, f"CKA, {first} - {second}", interval(mean(first) - mean(second)))
 
     found = [
         compared("One bilingual encoder is more alike than two monolingual ones", "C Fig. 7", BILINGUAL, MONOLINGUAL),
         compared("Two monolingual encoders are more alike than chance", "C Fig. 7", MONOLINGUAL, RANDOM),
+        compared("One encoder of both languages is more alike than chance", "C Fig. 7", BILINGUAL, RANDOM),
     ]
     for what, where, metric in (("sentences", "C Fig. 6", "p_at_1_rotated"), ("words", "C Fig. 4", "p_at_1_csls")):
-        gain = (mean(MONOLINGUAL, metric) - mean(RANDOM, metric)).dropna()
         text = f"A rotation aligns the {what} of encoders that never met"
-        found.append(direction(text, where, f"P@1, {MONOLINGUAL} - {RANDOM}", _interval(gain.tolist())))
-    r = list(correlations(table, target).values())
-    found.append(direction("CKA and retrieval after rotation go together", "C sec. 5.2", "Pearson's r", _interval(r)))
-    return found
-
-
-def _interval(values: list[float]) -> Interval:
-    return over_seeds(values) if values else Interval(float("nan"), float("nan"), float("nan"), 0)
+        gain = mean(MONOLINGUAL, metric) - mean(RANDOM, metric)
+        found.append(direction(text, where, f"P@1, {MONOLINGUAL} - {RANDOM}", interval(gain)))
+    for name, metric in (("named entities", "f1"), ("parsing", "las")):
+        text = f"A rotation of contextual words carries {name} from one encoder to another"
+        gain = mean(MONOLINGUAL, metric) - mean(MONOLINGUAL, f"{metric}_random")
+        found.append(direction(text, "C Fig. 5", f"{metric.upper()}, rotation - random rotation", interval(gain)))
+        text, gain = f"One bilingual encoder does better at {name}", mean(BILINGUAL, metric) - mean(MONOLINGUAL, metric)
+        found.append(direction(text, "C Fig. 5", f"{metric.upper()}, {BILINGUAL} - {MONOLINGUAL}", interval(gain)))
+    for encoders in FOUND_BY:
+        text, quantity = "CKA and retrieval go together", f"Pearson's r over layers, {encoders}"
+        found.append(direction(text, "C sec. 5.2", quantity, interval(correlations(table, encoders))))
+    return [verdict for verdict in found if verdict.interval.n]

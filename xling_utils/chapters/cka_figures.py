@@ -8,59 +8,104 @@ from typing import Any
 import pandas as pd
 
 from xling_utils import charts_layers
-from xling_utils.chapters.cka import BILINGUAL, ENCODERS, MONOLINGUAL, RANDOM, SAME, STATIC, correlations, of
+from xling_utils.chapters.cka import (
+    BILINGUAL,
+    ENCODERS,
+    FOUND_BY,
+    MONOLINGUAL,
+    RANDOM,
+    SAME,
+    STATIC,
+    correlations,
+    languages,
+    of,
+)  # fmt: skip
 from xling_utils.chapters.data_size import summary
+from xling_utils.charts import LANGUAGE_NAMES
 
 FORMS = {"CKA, debiased": "cka_debiased", "CKA": "cka"}
 WORDS = {"fitted on translations": "p_at_1_csls", "fitted on shuffled pairs": "p_at_1_shuffled"}
+TRANSFER = {"named entities (F1)": "f1", "parsing (LAS)": "las"}
 RETRIEVAL = {"after rotation": "p_at_1_rotated", "as they are": "p_at_1"}
 
 
-def heat_map(table: pd.DataFrame, target: str) -> Any:
+def heat_map(table: pd.DataFrame) -> Any:
     """Figure: CKA of translations, layer by layer, by who reads them."""
     columns = [name for name in (SAME, BILINGUAL, MONOLINGUAL, RANDOM) if name in set(table["encoders"])]
     description = "CKA of English and the other language at each layer, by encoder."
-    rows = _rows(table, target, FORMS, columns)
-    return charts_layers.heat_map(rows, columns=columns, measures=list(FORMS), description=description)
+    rows = _rows(table, FORMS, columns)
+    return charts_layers.heat_map(rows, columns=columns, measures=_measures(rows), description=description)
 
 
-def retrieval(table: pd.DataFrame, target: str) -> Any:
+def retrieval(table: pd.DataFrame) -> Any:
     """Figure: sentence retrieval at each layer, with and without a rotation."""
     kinds = [name for name in ENCODERS if name != SAME and name in set(table["encoders"])]
     description = "Share of sentences whose translation is the nearest, at each layer, by encoder."
-    rows = _rows(table, target, RETRIEVAL, kinds)
+    rows = _rows(table, RETRIEVAL, kinds)
     return charts_layers.profiles(
-        rows, kinds=kinds, measures=list(RETRIEVAL), y_title="precision at 1", description=description
+        rows, kinds=kinds, measures=_measures(rows), y_title="precision at 1", description=description
     )
 
 
-def words(table: pd.DataFrame, target: str) -> Any:
+def words(table: pd.DataFrame) -> Any:
     """Figure: translation of words at each layer after a rotation; static vectors are one line at their one value."""
     kinds = [name for name in (BILINGUAL, MONOLINGUAL, RANDOM, STATIC) if name in set(table["encoders"])]
-    rows = _rows(table, target, WORDS, kinds)
+    rows = _rows(table, WORDS, kinds)
     layers = sorted(rows["layer"].unique())
     static = rows[rows["kind"] == STATIC]
     rows = pd.concat([rows[rows["kind"] != STATIC], *(static.assign(layer=layer) for layer in layers)])
     description = "Share of words whose translation is the nearest after a rotation, at each layer, by model."
     return charts_layers.profiles(
-        rows, kinds=kinds, measures=list(WORDS), y_title="precision at 1, CSLS", description=description
+        rows, kinds=kinds, measures=_measures(rows), y_title="precision at 1, CSLS", description=description
     )
 
 
-def correlation(table: pd.DataFrame, target: str) -> pd.DataFrame:
-    """Pearson's r over layers of CKA and retrieval, a row a seed."""
-    found = {name: correlations(table, target, metric) for name, metric in FORMS.items()}
-    seeds = sorted({seed for values in found.values() for seed in values})
-    return pd.DataFrame(
-        {"seed": seeds}
-        | {f"r with {name}": [f"{values[seed]:.2f}" for seed in seeds] for name, values in found.items()}
-    )
-
-
-def _rows(table: pd.DataFrame, target: str, measures: dict[str, str], kinds: Sequence[str]) -> pd.DataFrame:
+def transfer(table: pd.DataFrame) -> Any:
+    """Figure: named entities and parsing on the states of each layer, through an alignment of contextual words; none
+    where nothing was measured."""
+    kinds = {
+        f"{MONOLINGUAL}, rotation": (MONOLINGUAL, ""), f"{MONOLINGUAL}, random rotation": (MONOLINGUAL, "_random"),
+        BILINGUAL: (BILINGUAL, ""), f"{BILINGUAL}, rotation": (BILINGUAL, "_aligned"),
+    }  # fmt: skip
     frames = []
-    for shown, metric in measures.items():
-        for encoders in kinds:
-            rows = of(table, target, metric, encoders)
-            frames.append(summary(rows, ["layer"]).assign(kind=encoders, measure=shown))
+    for kind, (encoders, end) in kinds.items():
+        rows = table[table["encoders"] == encoders]
+        for target in languages(rows):
+            name = "" if len(languages(table)) == 1 else f", {LANGUAGE_NAMES[target]}"
+            for shown, metric in TRANSFER.items():
+                found = rows[(rows["metric"] == f"{metric}{end}") & (rows["target"] == target)]
+                frames.append(summary(found, ["layer"]).assign(kind=kind, measure=f"{shown}{name}"))
+    drawn = pd.concat(frames, ignore_index=True).astype({"layer": int}) if frames else pd.DataFrame({"measure": []})
+    if drawn.empty:
+        return None
+    description = "Transfer at each layer from English to the other language, through a rotation and without one."
+    return charts_layers.profiles(
+        drawn, kinds=list(kinds), measures=_measures(drawn), y_title="0 to 1", description=description
+    )
+
+
+def correlation(table: pd.DataFrame) -> pd.DataFrame:
+    """Pearson's r over layers of CKA and retrieval, a row a kind of encoders, seed and language."""
+    rows = []
+    for encoders in FOUND_BY:
+        found = {f"r with {name}": correlations(table, encoders, metric) for name, metric in FORMS.items()}
+        for seed, target in next(iter(found.values())).index:
+            row = {"encoders": encoders, "language": LANGUAGE_NAMES[target], "seed": seed}
+            rows.append(row | {name: f"{values[seed, target]:.2f}" for name, values in found.items()})
+    return pd.DataFrame(rows)
+
+
+def _rows(table: pd.DataFrame, measures: dict[str, str], kinds: Sequence[str]) -> pd.DataFrame:
+    """Where there are several languages, each is a measure of its own."""
+    frames, several = [], languages(table)
+    for target in several:
+        for shown, metric in measures.items():
+            name = shown if len(several) == 1 else f"{shown}, {LANGUAGE_NAMES[target]}"
+            for encoders in kinds:
+                rows = of(table, target, metric, encoders)
+                frames.append(summary(rows, ["layer"]).assign(kind=encoders, measure=name))
     return pd.concat(frames, ignore_index=True).astype({"layer": int})
+
+
+def _measures(rows: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(rows["measure"]))

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from xling_utils.corpora import controlled, directory, labelled
 from xling_utils.corpora.text import normalise
 from xling_utils.errors import UserError
 
-MULTIWAY_SEED, PAIRS_SEED = 1, 2
+MULTIWAY_SEED, PAIRS_SEED, UNALIGNED_SEED = 1, 2, 3
 """Of the controlled world's draws, which have nothing to do with the seeds of runs."""
 
 
 def multiway(
     source: str, languages: Sequence[str], count: int, *, data: Path | None = None, lowercase: bool = True
 ) -> dict[str, list[str]]:
-    """The same ``count`` sentences in every one of ``languages``, row by row.
+    """The same sentences in every one of ``languages``, row by row: ``count``, or as many as there are.
 
     Controlled, or the premises and hypotheses of XNLI's test files (C, sec. 5.1.3 and 5.2), in their order. Raises
-    :class:`UserError` where there are fewer and on files of unequal length.
+    :class:`UserError` on files of unequal length.
     """
     if source == "controlled":
         return _controlled(languages, count, MULTIWAY_SEED)
@@ -27,7 +28,7 @@ def multiway(
     for language in languages:
         rows = labelled.inference(source, language, "test", data=data, lowercase=lowercase)
         found[language] = [*rows["premise"], *rows["hypothesis"]]
-    _aligned({language: len(lines) for language, lines in found.items()}, "XNLI test files", count)
+    _aligned({language: len(lines) for language, lines in found.items()}, "XNLI test files")
     return {language: lines[:count] for language, lines in found.items()}
 
 
@@ -50,8 +51,68 @@ def pairs(
         if path is None:
             raise UserError(f"{data / 'tatoeba'}: no {language}-en.{side}; Tatoeba has no pair en-{language} here")
         lines[side] = [normalise(line, lowercase=lowercase) for _, line in directory.read_lines(path)]
-    _aligned({side: len(found) for side, found in lines.items()}, f"tatoeba/{language}-en", 1)
+    _aligned({side: len(found) for side, found in lines.items()}, f"tatoeba/{language}-en")
     return lines["en"][:count], lines[language][:count]
+
+
+@dataclass(frozen=True)
+class Unaligned:
+    """Two texts with translations among their sentences: ``gold`` pairs of rows (of ``other``, of ``english``)."""
+
+    english: list[str]
+    other: list[str]
+    gold: list[tuple[int, int]]
+
+
+def unaligned(
+    source: str, language: str, count: int, *, data: Path | None = None, lowercase: bool = True
+) -> Unaligned | None:
+    """Texts to mine translations from, at most ``count`` sentences of each: BUCC's where there are any of ``language``
+    with English, else ``None``; in the controlled world a third of either has its translation in the other.
+
+    Raises :class:`UserError` naming file and line of a gold pair that is none.
+    """
+    if source == "controlled":
+        third = count // 3
+        said = _controlled(("en", language), 5 * third, UNALIGNED_SEED)
+        gold = [(row, row) for row in range(third)]
+        return Unaligned(said["en"][: 3 * third], said[language][:third] + said[language][3 * third :], gold)
+    if data is None:
+        raise UserError("texts to mine: name the directory of real text (--data DIR or XLING_DATA)")
+    stem = data / "bucc2018" / f"{language}-en.dev"
+    gold_file = directory.existing(stem.with_name(f"{stem.name}.gold"))
+    if gold_file is None:
+        return None
+    texts = {side: _numbered(stem, side, count, lowercase) for side in ("en", language)}
+    gold = []
+    for number, line in directory.read_lines(gold_file):
+        pair = line.split("\t")
+        if len(pair) != 2 or not all(
+            name.startswith(f"{side}-") for name, side in zip(pair, (language, "en"), strict=True)
+        ):
+            raise UserError(f"{gold_file}, line {number}: write {language}-NUMBER, a tab and en-NUMBER")
+        rows = [texts[side][0].get(name) for name, side in zip(pair, (language, "en"), strict=True)]
+        if rows[0] is not None and rows[1] is not None:
+            gold.append((rows[0], rows[1]))
+    return Unaligned(texts["en"][1], texts[language][1], gold)
+
+
+def _numbered(stem: Path, side: str, count: int, lowercase: bool) -> tuple[dict[str, int], list[str]]:
+    """Name of a sentence -> its row, and the sentences."""
+    path = directory.existing(stem.with_name(f"{stem.name}.{side}"))
+    if path is None:
+        raise UserError(f"{stem}.{side}: no such file, plain or .xz, beside {stem.name}.gold")
+    names: dict[str, int] = {}
+    lines: list[str] = []
+    for number, line in directory.read_lines(path):
+        name, tab, text = line.partition("\t")
+        if not tab or not text.strip():
+            raise UserError(f"{path}, line {number}: write the sentence's name, a tab and the sentence")
+        names[name] = len(lines)
+        lines.append(normalise(text, lowercase=lowercase))
+        if len(lines) == count:
+            break
+    return names, lines
 
 
 def _controlled(languages: Sequence[str], count: int, seed: int) -> dict[str, list[str]]:
@@ -59,9 +120,9 @@ def _controlled(languages: Sequence[str], count: int, seed: int) -> dict[str, li
     return {language: [" ".join(t.form for t in row[language]) for row in said] for language in languages}
 
 
-def _aligned(counts: dict[str, int], what: str, fewest: int) -> None:
+def _aligned(counts: dict[str, int], what: str) -> None:
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{language} {count}" for language, count in counts.items())
         raise UserError(f"{what}: lines must be translations of each other, but their numbers differ: {listed}")
-    if min(counts.values()) < fewest:
-        raise UserError(f"{what}: {min(counts.values())} lines, {fewest} are needed")
+    if not min(counts.values()):
+        raise UserError(f"{what}: no line; give at least one")

@@ -1,0 +1,146 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Where is the language?
+#
+# **The question.** A multilingual encoder must know which language it reads: asked for the word behind a mask, it offers words of that
+# language. So its states hold the language beside the meaning. Where, and in what form? And if one could take the language out, would
+# translations lie nearer to each other?
+#
+# **What the papers found.** Liu et al. propose the simplest answer there is: the language is the *mean* of its states
+# {cite}`liu2020study`. Take the mean away (*zero-mean*), or put another language's in its place (*mean difference shift*, MDS), and the
+# language is gone, or another. Sentence retrieval with multilingual BERT gains by the shift in most languages, and loses by zero-mean
+# {cite}`liu2020language`.
+
+# %% tags=["parameters", "hide-input"]
+scale = "controlled"  # smoke, controlled, natural or paper
+languages = ["fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"]
+seeds = 1  # how many, from the first reported one on
+live = "headline"  # headline, all or none: what is trained on this machine
+data = None  # directory of real text, for the natural scale
+engine = "local"  # local or dask
+scheduler = None  # address of a Dask scheduler
+jobs = None  # runs at a time; None: one a core
+model = None  # a masked language model of your own, instead: a folder, or a name on the Hub
+
+# %% tags=["hide-input"]
+from pathlib import Path
+
+from xling_utils import charts_mime, layer_widget, measures, probes, records, tables, verdicts
+from xling_utils.chapters import language_means, means_figures
+
+charts_mime.enable()
+CHAPTER = "05_language_means"
+folder = Path(data) if data else None
+
+# %% [markdown] tags=["of-the-record"]
+# ## One encoder of fifteen languages
+#
+# From here on the book looks into one encoder of English and fourteen other languages, all of which it met equally often. Beside it stands
+# the same encoder *untrained*, with its first weights: what it shows needs no learning.
+
+# %% [markdown]
+# A language's mean is taken at every layer over the tokens of a few thousand sentences; everything below is measured
+# on other sentences.
+
+# %% tags=["hide-input"]
+measured = measures.table(
+    CHAPTER, scale, languages, seeds, live,
+    data=folder, engine=engine, scheduler=scheduler, jobs=jobs, model=model,
+)  # fmt: skip
+recorded = records.load(CHAPTER, scale, model)
+both = recorded if len(recorded) else measured
+
+# %% [markdown]
+# ## How much language is in a layer?
+#
+# Two ways to ask. A *linear probe* is trained to tell the language from the state of a single token, and tested on tokens of other sentences. And
+# of the *variance* of all tokens, a share lies between the languages' means and the rest within the languages
+# ({ref}`how both are measured <language-identity>`). The sentences say the same in all languages, so that nothing but the language can tell them apart.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-identity", "caption": "One vector a language holds most of what a linear probe can tell of it.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer. With the states as they are, and without the language's mean. Choose the measure below; the legend picks a line."}}
+means_figures.identity(both)
+
+# %% [markdown] tags=["of-the-record"]
+# The probe finds the language at every layer. Taking the means away leaves no variance between the languages, by construction, but the probe
+# may still know: a language is more than a place. What remains are directions in which languages differ by their spread and by their words.
+
+# %% [markdown]
+# ## The words that languages share
+#
+# What a token is alone can give its language away. Of the tokens that a language's text holds, some are in English text, too:
+
+# %% tags=["hide-input"]
+tables.show(means_figures.token_sets(both))
+
+# %% [markdown]
+# ## Retrieval without the language
+#
+# Now translations: for every sentence of a language the nearest one in English is looked up, by the cosine of the means of their tokens. Is it
+# the translation? *Original* takes the states as they are, *zero-mean* takes each language's mean from its sentences, and *mean
+# difference shift* takes the language's mean from the sentence and adds the English one. The last two differ only in where they put the origin that
+# the cosine is measured from.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-retrieval", "caption": "Translations are found more often once the language's mean is taken out.\n\nSentence retrieval from each language to English at each layer, by what was done with the languages' means. Precision at 1; bars are 95 % intervals over seeds. Choose the language below; the legend picks a line."}}
+means_figures.by_method(
+    both, "p_at_1", "precision at 1", "Sentence retrieval at each layer by what was done with the languages' means."
+)
+
+# %% [markdown]
+# The papers read multilingual BERT at its eighth layer of twelve; here is the layer as deep as that, in percent, beside theirs. It is
+# differences within a row that can be compared.
+
+# %% tags=["hide-input"]
+tables.show(means_figures.beside_paper(both, "p_at_1", "D_table_2_tatoeba"), digits=1)
+
+# %% [markdown]
+# Liu et al. write of the mean over all *tokens*; their program takes the mean over *sentences* of the means of their tokens, special tokens included. Does it
+# make a difference?
+
+# %% tags=["hide-input"]
+tables.show(means_figures.units(both))
+
+# %% [markdown]
+# ## Mining
+#
+# Harder: two texts of which only some sentences have a translation in the other. Every sentence proposes its nearest, and the pairs above a threshold
+# count as found; the threshold is chosen on one half of the sentences, and the other half is scored.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-mining", "caption": "Mining gains what retrieval gains.\n\nF1 of mining translations, at each layer, by what was done with the languages' means. Bars are 95 % intervals over seeds. Choose the language below."}}
+means_figures.by_method(both, "mined_f1", "F1", "Mining at each layer by what was done with the languages' means.")
+
+# %% [markdown]
+# ## Verdicts
+#
+# Intervals are over seeds; where one seed is recorded, over languages.
+
+# %% tags=["hide-input"]
+tables.show(verdicts.frame(language_means.verdicts(both)))
+
+# %% [markdown]
+# ## Try it
+#
+# Tokens of two languages at a layer, as they are and without the languages' means. In a live notebook, choose languages and layer; the page
+# shows where it starts.
+
+# %% tags=["hide-input"]
+explored = probes.explored(scale, languages, live, folder, model)
+layer_widget.LayerWidget(explored).widget() if explored else None
+
+# %% [markdown]
+# ## Limits
+#
+# - A linear probe says what can be read off a state by the simplest means, not what the encoder itself reads off.
+# - The share of variance between languages depends on how much variance the sentences have, so it can be compared between layers and encoders, not between corpora.
+
+# %% tags=["hide-input"]
+records.write(CHAPTER, scale, measured, model=model)
+tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None

@@ -1,0 +1,136 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Can one vector move a sentence to another language?
+#
+# **The question.** If a language is the mean of its states ({doc}`05_language_means`), the difference of two means should lead from one language to
+# the other. Add it to every token of an English sentence, halfway through the encoder: will the encoder go on as if it had read French?
+#
+# **What the papers found.** It does. Multilingual BERT, given an English sentence and the difference to another language's mean, predicts words of that
+# language, many of them translations, though nobody ever told it what translates what. The more weight the difference is given, the more
+# tokens convert; with a negative weight none ever leaves its language {cite}`liu2020study,liu2020language`.
+
+# %% tags=["parameters", "hide-input"]
+scale = "controlled"  # smoke, controlled, natural or paper
+languages = ["fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"]
+seeds = 1  # how many, from the first reported one on
+live = "headline"  # headline, all or none: what is trained on this machine
+data = None  # directory of real text, for the natural scale
+engine = "local"  # local or dask
+scheduler = None  # address of a Dask scheduler
+jobs = None  # runs at a time; None: one a core
+model = None  # a masked language model of your own, instead: a folder, or a name on the Hub
+
+# %% tags=["hide-input"]
+from pathlib import Path
+
+from IPython import display
+
+from xling_utils import charts_mime, examples, measures, probes, records, tables, translation_widget, verdicts
+from xling_utils.chapters import mds, mds_figures
+
+charts_mime.enable()
+CHAPTER = "06_mds"
+folder = Path(data) if data else None
+
+# %% [markdown]
+# ## Token translation
+#
+# The encoder is that of {doc}`05_language_means`. A sentence is read up to a layer; there, *weight* times the difference of the two languages' means is added
+# to every token; the blocks above go on from that, and the head predicts a token at each place, with nothing masked.
+#
+# Two measures, as in the papers. The *convert rate* is the share of the predicted tokens that are of the target language, those aside that both languages
+# have. *BLEU-1* is the share of predicted words that are in the reference translation, order aside ({ref}`how both are measured <token-translation>`).
+
+# %% tags=["hide-input"]
+measured = measures.table(
+    CHAPTER, scale, languages, seeds, live,
+    data=folder, engine=engine, scheduler=scheduler, jobs=jobs, model=model,
+)  # fmt: skip
+recorded = records.load(CHAPTER, scale, model)
+both = recorded if len(recorded) else measured
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-weights", "caption": "One vector converts nearly every token, and a negative weight none.\n\nConvert rate and BLEU-1 over the weight of the shift. Bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}
+mds_figures.over_weights(both)
+
+# %% [markdown] tags=["of-the-record"]
+# At weight 0 the encoder repeats what it reads, as it was trained to. What does it gain to convert a token? Only if the new token is a translation does
+# BLEU-1 rise above what it is at weight 0, where a few words are right because both languages spell them alike.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shift-grid", "caption": "Every layer can be shifted.\n\nConvert rate and BLEU-1 at each layer and weight, on average over languages and both directions. Choose the measure below."}}
+mds_figures.grid_of(both)
+
+# %% [markdown]
+# The best of every direction, where it is, and what the sentence gets when it is left alone:
+
+# %% tags=["hide-input"]
+tables.show(mds_figures.best(both), digits=1)
+
+# %% [markdown]
+# ## What it says
+#
+# A sentence as the encoder continues it when it is moved, with weights 1, 2 and 3, as in Table 1 of Liu et al. Above, each token that it reads; below, the
+# one that it predicts there.
+
+# %% tags=["hide-input"]
+explored = probes.explored(scale, languages, live, folder, model)
+quoted = examples.sentences(explored.corpus.source, explored.languages) if explored else {}
+moved = (
+    translation_widget.TranslationWidget(explored, {k: lines[0] for k, lines in quoted.items()}) if explored else None
+)
+display.HTML(mds_figures.samples(moved, quoted, "en", languages[0])) if moved else None
+
+# %% [markdown]
+# In a live notebook, write a sentence of your own, choose languages, layer and weight, and see which tokens flip; the page shows where it
+# starts.
+
+# %% tags=["hide-input"]
+moved.widget() if moved else None
+
+# %% [markdown] tags=["of-the-record"]
+# ## What it is good for
+#
+# If a shift makes a state look like one of English, what was learned on English states should work better on it. *Inference*: the encoder is fine-tuned on
+# English, as a whole, or above the middle layer only; then the difference to English is added at that layer, with a weight that is chosen on dev data
+# of the language.
+
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-inference", "caption": "Inference in each language, with a shift and without.\n\nAccuracy; bars are 95 % intervals over seeds. The legend picks a method."}}
+mds_figures.transfer(both, mds_figures.INFERENCE, mds_figures.INFERENCE_KINDS)
+
+# %% tags=["hide-input", "of-the-record"]
+tables.show(mds_figures.inference_beside_paper(both), digits=1)
+
+# %% [markdown] tags=["of-the-record"]
+# *Parts of speech and parsing*, as Liu et al. (2020b) do it: zero-mean takes the language's mean away at the middle layer, in training and in testing; the shift leaves
+# training alone and adds the difference to English when it tests. A biaffine parser {cite}`dozat2017deep` is trained above the encoder; LAS counts words whose head and relation
+# are right, UAS those whose head is.
+
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-syntax", "caption": "Tagging and parsing in each language, without its mean and with English's.\n\nBars are 95 % intervals over seeds. Choose the measure below; the legend picks a method."}}
+mds_figures.transfer(both, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS)
+
+# %% [markdown]
+# ## Verdicts
+#
+# Intervals are over seeds; where one seed is recorded, over languages.
+
+# %% tags=["hide-input"]
+tables.show(verdicts.frame(mds.verdicts(both)))
+
+# %% [markdown]
+# ## Limits
+#
+# - Word for word is all that a shift can do: the order of words stays, and so does their number. BLEU-1 does not look at the order.
+# - The best layer and weight of a direction are chosen on the sentences that they are reported on, as in the papers; the figures show all of them.
+# - The numbers of D's Tables 4 and 5 (tagging, parsing) are not shown beside ours: the text at hand lacks them.
+
+# %% tags=["hide-input"]
+records.write(CHAPTER, scale, measured, model=model)
+tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None

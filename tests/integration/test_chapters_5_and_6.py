@@ -1,0 +1,98 @@
+"""Chapters 5 and 6 at smoke scale: one encoder of three languages, its means, and what a shift makes of it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from xling_utils import chapters, language_shift, measures, verdicts
+from xling_utils.chapters import joint, language_means, mds, mds_figures, means_figures
+from xling_utils.scales import scale
+
+LANGUAGES = ("fr", "zh")
+LAYERS = scale("smoke").multilingual.encoder.layers
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XLING_STORE", str(tmp_path_factory.mktemp("store")))
+        return {
+            chapter: measures.table(chapter, "smoke", LANGUAGES, 2, "headline")
+            for chapter in ("05_language_means", "06_mds")
+        }
+
+
+def test_both_chapters_look_into_the_same_runs(tables: dict[str, pd.DataFrame]) -> None:
+    runs = {chapter: set(table["run"]) for chapter, table in tables.items()}
+    assert runs["05_language_means"] == runs["06_mds"] and len(runs["06_mds"]) == 4
+    for chapter, table in tables.items():
+        assert tuple(table.columns) == measures.columns(chapter)
+        assert set(table["model"]) == {joint.TRAINED, joint.UNTRAINED}
+
+
+def test_every_layer_language_and_method_is_measured(tables: dict[str, pd.DataFrame]) -> None:
+    table = tables["05_language_means"]
+    found = table[(table["model"] == joint.TRAINED) & (table["seed"] == 11)]
+    per_language = (LAYERS + 1) * 5  # original, and two methods with two kinds of means
+    assert (found["metric"] == "p_at_1").sum() == len(LANGUAGES) * per_language
+    assert (found["metric"] == "mined_f1").sum() == len(LANGUAGES) * (LAYERS + 1) * 3
+    assert set(table["experiment"]) == {"R21", "R22", "R23"}
+    assert not found.drop(columns=["method", "unit", "layer", "step", "low", "high"]).isna().any().any()
+
+
+def test_without_their_means_no_variance_lies_between_languages(tables: dict[str, pd.DataFrame]) -> None:
+    table = tables["05_language_means"]
+    shares = {
+        method: language_means.of(table, "variance_between", method)["value"] for method in ("original", "zero-mean")
+    }
+    assert (shares["original"].to_numpy() > shares["zero-mean"].to_numpy()).all()
+    probe = language_means.of(table, "probe_accuracy", "original")["value"]
+    assert probe.min() > 1.5 * language_means.of(table, "random", None)["value"].iloc[0]
+
+
+def test_figures_tables_and_verdicts_of_chapter_5(tables: dict[str, pd.DataFrame]) -> None:
+    table = tables["05_language_means"]
+    assert means_figures.identity(table).to_dict()
+    assert means_figures.by_method(table, "mined_f1", "F1", "A description.").to_dict()
+    assert means_figures.by_method(table[table["metric"] != "mined_f1"], "mined_f1", "F1", "") is None
+    beside = means_figures.beside_paper(table, "p_at_1", "D_table_2_tatoeba").set_index("language")
+    assert beside.loc["French", "original, paper"] == 64.3 and beside.shape == (2, 6)
+    assert (
+        means_figures.token_sets(table)["shared with English"].iloc[0] == means_figures.token_sets(table)["tokens"][0]
+    )
+    assert len(means_figures.units(table)) == LAYERS + 1
+    assert len(verdicts.frame(language_means.verdicts(table))) == 8
+
+
+def test_nothing_converts_unmoved_and_both_directions_are_there(tables: dict[str, pd.DataFrame]) -> None:
+    table = tables["06_mds"]
+    assert {tuple(pair) for pair in table[["source", "target"]].drop_duplicates().to_numpy()} == {
+        ("en", "fr"), ("fr", "en"), ("en", "zh"), ("zh", "en"),
+    }  # fmt: skip
+    trained = table[table["model"] == joint.TRAINED]
+    assert len(trained) == 2 * 4 * (LAYERS + 1) * len(language_shift.WEIGHTS) * 2
+    still = trained[trained["weight"] == 0].groupby(["seed", "source", "target", "metric"])["value"]
+    assert (still.nunique() == 1).all(), "a weight of 0 is the same at every layer"
+
+
+def test_figures_tables_and_verdicts_of_chapter_6(tables: dict[str, pd.DataFrame]) -> None:
+    table = tables["06_mds"]
+    assert mds_figures.over_weights(table).to_dict() and mds_figures.grid_of(table).to_dict()
+    best = mds_figures.best(table).set_index("direction")
+    assert best.loc["English to French", "best, paper"] == 12.18
+    assert (best["best BLEU-1"] >= best["unmoved"]).all()
+    assert len(verdicts.frame(mds.verdicts(table))) == 5
+
+
+def test_one_seed_is_judged_over_languages(tables: dict[str, pd.DataFrame]) -> None:
+    table = tables["06_mds"]
+    values = mds.values(table, "convert_rate", 0, 1)
+    assert joint.interval(values).n == 2 and joint.interval(values.loc[[11]]).n == len(LANGUAGES)
+    assert joint.interval(values.iloc[:0]).n == 0
+
+
+def test_the_plan_names_the_multilingual_run() -> None:
+    rows = chapters.plan("05_language_means", "smoke")
+    assert {row["condition"] for row in rows} == {f"model={joint.TRAINED}", f"model={joint.UNTRAINED}"}
+    assert all(row["languages"].count("-") == 14 for row in rows)

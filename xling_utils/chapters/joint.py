@@ -1,0 +1,45 @@
+"""What chapters 5 and 6 share: one encoder of all languages, and what is read off its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from xling_utils.chapters import Planned
+from xling_utils.retrieval import Interval, over_seeds
+from xling_utils.scales import FIRST_REPORTED_SEED, Scale
+
+TRAINED, UNTRAINED = "pretrained", "untrained"
+D_LAYER, A_LAYER = 8 / 12, 10 / 12
+"""How deep D reads sentences (Tables 2 and 3), and A shifts tokens (Tables 1 and 2): block 8 and block 10 of 12."""
+
+
+def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
+    """For every seed an encoder of English and ``languages``, and the same untrained."""
+    if live == "none":
+        return []
+    return [
+        Planned((("model", name),), scale.joint(("en", *languages), seed, trained=name == TRAINED), True)
+        for seed in range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds)
+        for name in (TRAINED, UNTRAINED)
+    ]
+
+
+def layer_at(depth: float, table: pd.DataFrame) -> int:
+    """The layer as deep in the measured encoder as ``depth`` of all blocks."""
+    return round(depth * int(table["layer"].max()))
+
+
+EMPTY = Interval(float("nan"), float("nan"), float("nan"), 0)
+"""Of nothing that was measured."""
+
+
+def interval(values: pd.Series) -> Interval:
+    """Of ``values``, one a ``seed`` and language (the first two levels of the index): over seeds, or, where there is
+    only one seed, over languages."""
+    values = values.dropna()
+    if values.empty:
+        return EMPTY
+    seeds = values.groupby(level=0).mean()
+    return over_seeds((seeds if len(seeds) > 1 else values).tolist())

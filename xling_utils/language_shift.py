@@ -1,0 +1,91 @@
+"""What an encoder says when the states of one language are moved to another's place (R24; A, sec. 4.2; D, sec. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xling_utils import language_identity, lens
+from xling_utils.corpora import parallel
+from xling_utils.corpora.text import normalise
+from xling_utils.scales import Scale
+from xling_utils.subject import Subject
+from xling_utils.token_translation import predicted
+from xling_utils.translation import bleu1, convert_rate
+
+TOKEN_TRANSLATION = "token translation"
+"""The task's name."""
+WEIGHTS = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)
+"""A, Tables 1 and 2, has 1 to 3; 0 leaves the sentence alone, and less moves it away from the other language."""
+Array = npt.NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Of what is measured: sentences a language whose tokens its mean is taken of (``means``), and sentences to be
+    translated a direction."""
+
+    means: int
+    sentences: int
+
+
+SIZES = {
+    "smoke": Sizes(100, 10),
+    "controlled": Sizes(2_000, 100),
+    "natural": Sizes(5_000, 200),
+    "paper": Sizes(200_000, 5_000),
+}
+
+
+def rows(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
+    """Tidy rows ``task, metric, source, target, layer, weight, value, n`` of one model, from English and to English.
+
+    For every layer and weight ``convert_rate`` and ``bleu1`` (0 to 100) of the tokens that the model predicts, in both
+    against what the text's language and the other one hold of tokens. ``n`` counts sentences. Sentences are those of
+    :func:`parallel.multiway`, as in the papers.
+    """
+    sizes = SIZES[scale.name]
+    text = {language: subject.text(language, sizes.means) for language in subject.languages}
+    means = {language: lens.language_means(subject.model, subject.tokenizer, lines) for language, lines in text.items()}
+    sets = language_identity.token_sets(subject.tokenizer, text)
+    said = parallel.multiway(
+        subject.corpus.source, subject.languages, sizes.sentences, data=subject.data, lowercase=subject.lowercase
+    )
+    for language in subject.others:
+        for source, target in (("en", language), (language, "en")):
+            yield from _direction(subject, said, means, sets, source, target)
+
+
+def _direction(
+    subject: Subject,
+    said: Mapping[str, list[str]],
+    means: Mapping[str, Array],
+    sets: Mapping[str, set[str]],
+    source: str,
+    target: str,
+) -> Iterator[dict[str, Any]]:
+    layers = range(subject.layers + 1)
+    difference = means[target] - means[source]
+    found = predicted(subject.model, subject.tokenizer, said[source], difference, layers, WEIGHTS)
+    for layer in layers:
+        for number, weight in enumerate(WEIGHTS):
+            tokens = [subject.tokenizer.convert_ids_to_tokens(ids.tolist()) for ids in found[layer, number]]
+            lines = [_as_text(subject, line) for line in tokens]
+            flat = [token for line in tokens for token in line]
+            for metric, value in (
+                ("convert_rate", convert_rate(flat, sets[source], sets[target])),
+                ("bleu1", bleu1(lines, said[target])),
+            ):
+                yield {
+                    "task": TOKEN_TRANSLATION, "metric": metric, "source": source, "target": target, "layer": layer,
+                    "weight": weight, "value": value, "n": len(lines),
+                }  # fmt: skip
+
+
+def _as_text(subject: Subject, tokens: list[str]) -> str:
+    """Word pieces as the words that a reference of the same text has."""
+    return normalise(subject.tokenizer.convert_tokens_to_string(tokens), lowercase=subject.lowercase)
