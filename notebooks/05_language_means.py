@@ -35,7 +35,7 @@ model = None  # a masked language model of your own, instead: a folder, or a nam
 from pathlib import Path
 
 from xling_utils import charts_mime, layer_widget, measures, probes, records, tables, verdicts
-from xling_utils.chapters import language_means, means_figures
+from xling_utils.chapters import joint, language_means, means_figures
 
 charts_mime.enable()
 CHAPTER = "05_language_means"
@@ -123,7 +123,7 @@ means_figures.by_method(both, "mined_f1", "F1", "Mining at each layer by what wa
 # Intervals are over seeds; where one seed is recorded, over languages.
 
 # %% tags=["hide-input"]
-tables.show(verdicts.frame(language_means.verdicts(both)))
+tables.show(verdicts.frame(language_means.verdicts(both), joint.over(both)))
 
 # %% [markdown]
 # ## Try it

@@ -35,7 +35,7 @@ from pathlib import Path
 from IPython import display
 
 from xling_utils import charts_mime, examples, measures, probes, records, tables, translation_widget, verdicts
-from xling_utils.chapters import mds, mds_figures
+from xling_utils.chapters import joint, mds, mds_figures
 
 charts_mime.enable()
 CHAPTER = "06_mds"
@@ -122,7 +122,7 @@ mds_figures.transfer(both, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS)
 # Intervals are over seeds; where one seed is recorded, over languages.
 
 # %% tags=["hide-input"]
-tables.show(verdicts.frame(mds.verdicts(both)))
+tables.show(verdicts.frame(mds.verdicts(both), joint.over(both)))
 
 # %% [markdown]
 # ## Limits

@@ -37,7 +37,7 @@ model = None  # a masked language model of your own, instead: a folder, or a nam
 from pathlib import Path
 
 from xling_utils import charts_mime, measures, records, tables, verdicts
-from xling_utils.chapters import cka, cka_figures
+from xling_utils.chapters import cka, cka_figures, joint
 
 charts_mime.enable()
 CHAPTER = "07_cka"
@@ -136,9 +136,9 @@ tables.show(cka_figures.correlation(both))
 # ## Verdicts
 
 # %% tags=["hide-input"]
-tables.show(verdicts.frame(cka.verdicts(both)))
+tables.show(verdicts.frame(cka.verdicts(both), joint.over(both)))
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # ## Limits
 #
 # - The controlled languages speak of one world in the same proportions: their texts have the same shape by construction, and

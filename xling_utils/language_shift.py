@@ -35,7 +35,7 @@ class Sizes:
 
 SIZES = {
     "smoke": Sizes(100, 10),
-    "controlled": Sizes(2_000, 100),
+    "controlled": Sizes(2_000, 60),
     "natural": Sizes(5_000, 200),
     "paper": Sizes(200_000, 5_000),
 }

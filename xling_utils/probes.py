@@ -46,9 +46,9 @@ def table(chapter: str, model: str, scale: str, languages: Sequence[str], data: 
     path = RunStore().folder(".measures") / measures.file_name((name,), task, scale_of(scale))
     if not path.exists():
         draft = path.with_suffix(".tmp")
-        draft.write_text(
-            measures.to_csv(pd.DataFrame(list(_rows(chapter, subject, scale_of(scale))))), encoding="utf-8"
-        )
+        rows = pd.DataFrame(list(_rows(chapter, subject, scale_of(scale))))
+        rows = rows.reindex(columns=list(dict.fromkeys([*measures.ROW, *rows])))
+        draft.write_text(measures.to_csv(rows), encoding="utf-8")
         draft.rename(path)
     found = measures.from_csv(path)
     varied = next(column for column in ("model", "encoders") if column in module(chapter).COLUMNS)

@@ -129,7 +129,7 @@ _SCALES = {
         multilingual=Multilingual(
             5_000,
             EncoderSpec(layers=3, width=64, heads=4, intermediate=256, positions=32),
-            TrainingSpec(steps=6000, batch=64, length=24),
+            TrainingSpec(steps=12_000, batch=64, length=24),
         ),
     ),
     "natural": Scale(

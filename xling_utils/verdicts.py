@@ -63,8 +63,8 @@ def all_of(claim: str, where: str, parts: Sequence[Verdict]) -> Verdict:
     return Verdict(claim, where, weakest.quantity, weakest.interval, verdict)
 
 
-def frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
-    """Verdicts as a table to show."""
+def frame(verdicts: Sequence[Verdict], over: str = "seeds") -> pd.DataFrame:
+    """Verdicts as a table to show; ``over`` says what intervals are over."""
     return pd.DataFrame(
         {
             "claim": [v.claim for v in verdicts],
@@ -72,9 +72,10 @@ def frame(verdicts: Sequence[Verdict]) -> pd.DataFrame:
             "measured": [v.quantity for v in verdicts],
             "value": [f"{v.interval.value:.3f}" for v in verdicts],
             "95 % interval": [
-                f"{v.interval.low:.3f} to {v.interval.high:.3f}" if v.interval.n > 1 else "one seed" for v in verdicts
+                f"{v.interval.low:.3f} to {v.interval.high:.3f}" if v.interval.n > 1 else f"one {over[:-1]}"
+                for v in verdicts
             ],
-            "seeds": [v.interval.n for v in verdicts],
+            over: [v.interval.n for v in verdicts],
             "verdict": [v.verdict for v in verdicts],
         }
     )

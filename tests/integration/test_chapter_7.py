@@ -27,7 +27,7 @@ def table(store: Path) -> pd.DataFrame:
 def test_every_pair_is_measured(table: pd.DataFrame) -> None:
     assert tuple(table.columns) == measures.columns("07_cka")
     assert set(table["encoders"]) == {*cka.ENCODERS, cka.STATIC}
-    assert set(table["experiment"]) == {"R28", "R30", "R31"}
+    assert set(table["experiment"]) == {"R28", "R29", "R30", "R31"}
     assert table["value"].between(-0.2, 1).all()
     alone = table.loc[table["beside"].isna(), "encoders"]
     assert set(alone) == {cka.BILINGUAL}

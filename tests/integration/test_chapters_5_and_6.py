@@ -48,7 +48,7 @@ def test_without_their_means_no_variance_lies_between_languages(tables: dict[str
     }
     assert (shares["original"].to_numpy() > shares["zero-mean"].to_numpy()).all()
     probe = language_means.of(table, "probe_accuracy", "original")["value"]
-    assert probe.min() > 1.5 * language_means.of(table, "random", None)["value"].iloc[0]
+    assert probe.min() > 1.2 * language_means.of(table, "random", None)["value"].iloc[0]
 
 
 def test_figures_tables_and_verdicts_of_chapter_5(tables: dict[str, pd.DataFrame]) -> None:
@@ -67,6 +67,7 @@ def test_figures_tables_and_verdicts_of_chapter_5(tables: dict[str, pd.DataFrame
 
 def test_nothing_converts_unmoved_and_both_directions_are_there(tables: dict[str, pd.DataFrame]) -> None:
     table = tables["06_mds"]
+    table = table[table["task"] == language_shift.TOKEN_TRANSLATION]
     assert {tuple(pair) for pair in table[["source", "target"]].drop_duplicates().to_numpy()} == {
         ("en", "fr"), ("fr", "en"), ("en", "zh"), ("zh", "en"),
     }  # fmt: skip
@@ -81,8 +82,16 @@ def test_figures_tables_and_verdicts_of_chapter_6(tables: dict[str, pd.DataFrame
     assert mds_figures.over_weights(table).to_dict() and mds_figures.grid_of(table).to_dict()
     best = mds_figures.best(table).set_index("direction")
     assert best.loc["English to French", "best, paper"] == 12.18
-    assert (best["best BLEU-1"] >= best["unmoved"]).all()
-    assert len(verdicts.frame(mds.verdicts(table))) == 5
+    assert (best["best BLEU-1"] > best["unmoved"] - 1e-6).all()
+    assert len(verdicts.frame(mds.verdicts(table))) == 11
+    assert {"R24", "R25", "R26", "R27"} == set(table["experiment"])
+    assert mds_figures.transfer(table, mds_figures.INFERENCE, mds_figures.INFERENCE_KINDS).to_dict()
+    assert mds_figures.transfer(table, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS).to_dict()
+    alone = table[table["task"] == language_shift.TOKEN_TRANSLATION]
+    assert mds_figures.transfer(alone, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS) is None
+    assert len(verdicts.frame(mds.verdicts(alone))) == 5
+    beside = mds_figures.inference_beside_paper(table).set_index("language")
+    assert beside.loc["French", "last 6 layers, paper"] == 72.95 and beside.loc["French", "weight"] > 0
 
 
 def test_one_seed_is_judged_over_languages(tables: dict[str, pd.DataFrame]) -> None:

@@ -77,7 +77,7 @@ def test_a_model_gets_a_small_book_of_its_own(project: Path, data: Path, tmp_pat
     shown = (pages / "notebooks" / "05_language_means.html").read_text(encoding="utf-8")
     assert "my-model, under the lens" in shown and "vega-chart" in shown
     assert "finds the language at every layer" not in shown, "a finding about another model"
-    kept = pages.parents[1] / "records"
+    kept = pages.parent / "records"
     rows = pd.read_csv(kept / "07_cka.natural.csv")
     assert set(rows["encoders"]) == {cka.BILINGUAL, cka.RANDOM} and set(rows["target"]) == {"fr", "zh"}
     again = xling(project, "probe", str(model), "--data", str(data), "--languages", "fr,zh")

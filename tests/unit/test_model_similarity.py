@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from xling_utils import charts_layers, corpora, model_similarity, word_alignment
-from xling_utils.chapters import cka, cka_figures
+from xling_utils.chapters import cka, cka_figures, joint
 from xling_utils.corpora import parallel
 from xling_utils.errors import UserError
 from xling_utils.lens import of_run, states
@@ -167,15 +167,15 @@ def table(rotated: float = 0.5) -> pd.DataFrame:
                 named = {"seed": seed, "encoders": encoders, "layer": layer}
                 named["target"] = "en" if encoders == cka.SAME else "fr"
                 for metric in cka.EXPERIMENTS:
-                    share = value * rotated if metric.startswith("p_at") else value
+                    share = value * (rotated if metric.startswith("p_at") else 0.1 if metric.endswith("_random") else 1)
                     rows.append(named | {"metric": metric, "value": share})
     return pd.DataFrame(rows)
 
 
 def test_verdicts_follow_the_rows():
-    assert [v.verdict for v in cka.verdicts(table())] == ["reproduced"] * 7
+    assert [v.verdict for v in cka.verdicts(table())] == ["reproduced"] * 11
     turned = table().assign(value=lambda rows: 1 - rows["value"])
-    assert [v.verdict for v in cka.verdicts(turned)] == ["not reproduced"] * 5 + ["reproduced"] * 2
+    assert [v.verdict for v in cka.verdicts(turned)] == ["not reproduced"] * 9 + ["reproduced"] * 2
     for rotated, expected in ((0.5, 1), (-1, -1)):
         found = cka.correlations(table(rotated), cka.MONOLINGUAL)
         assert list(found.index) == [(seed, "fr") for seed in (11, 12, 13)] and found.tolist() == pytest.approx(
@@ -189,7 +189,7 @@ def test_one_model_is_judged_over_languages_and_by_what_there_is():
     languages = [rows.assign(target=name, value=rows["value"] + shift) for name, shift in (("fr", 0), ("ru", 0.001))]
     found = cka.verdicts(pd.concat(languages))
     assert [verdict.interval.n for verdict in found] == [2, 2]
-    assert [verdict.verdict for verdict in found] == ["reproduced"] * 2
+    assert [verdict.verdict for verdict in found] == ["reproduced"] * 2 and joint.over(rows) == "languages"
     options = cka_figures.heat_map(pd.concat(languages)).to_dict()["params"][-1]["bind"]["options"]
     assert options == ["CKA, debiased, French", "CKA, French", "CKA, debiased, Russian", "CKA, Russian"]
 
@@ -198,6 +198,7 @@ def test_every_figure_has_what_it_shows():
     static = {"seed": 11, "encoders": cka.STATIC, "layer": 0, "target": "fr", "metric": "p_at_1_csls", "value": 0.5}
     rows = pd.concat([table(), pd.DataFrame([static])])
     words = cka_figures.words(rows)
+    assert cka_figures.transfer(rows).to_dict() and cka_figures.transfer(rows[rows["metric"] == "cka"]) is None
     for chart in (cka_figures.heat_map(table()), cka_figures.retrieval(table()), words):
         spec = chart.to_dict()
         (rows,) = spec["datasets"].values()

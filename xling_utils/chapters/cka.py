@@ -101,14 +101,16 @@ def correlations(table: pd.DataFrame, encoders: str, metric: str = "cka_debiased
     cka, found = (rows[rows["metric"] == name] for name in (metric, FOUND_BY[encoders]))
     both = cka.merge(found, on=["seed", "target", "layer"], suffixes=("_cka", "_found"))
     groups = both.groupby(["seed", "target"])
-    return groups[["value_cka", "value_found"]].apply(lambda x: x.corr().iloc[0, 1]) if len(both) else pd.Series()
+    if both.empty:
+        return pd.Series(dtype=float)
+    return groups[["value_cka", "value_found"]].apply(lambda x: x.corr().iloc[0, 1]).dropna()  # none of constants
 
 
 def verdicts(table: pd.DataFrame) -> list[Verdict]:
     """What C claims about the similarity of encoders, of claims whose encoders are there. Languages are averaged."""
 
     def mean(encoders: str, metric: str = "cka_debiased") -> pd.Series:
-        rows = table[(table["metric"] == metric) & (table["encoders"] == encoders)]
+        rows = table[(table["metric"] == metric) & (table["encoders"] == encoders) & (table["target"] != "en")]
         return rows.groupby(["seed", "target"])["value"].mean()
 
     def compared(text: str, where: str, first: str, second: str) -> Verdict:

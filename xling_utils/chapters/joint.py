@@ -31,6 +31,11 @@ def layer_at(depth: float, table: pd.DataFrame) -> int:
     return round(depth * int(table["layer"].max()))
 
 
+def over(table: pd.DataFrame) -> str:
+    """What :func:`interval` takes intervals over."""
+    return "seeds" if table["seed"].nunique() > 1 else "languages"
+
+
 EMPTY = Interval(float("nan"), float("nan"), float("nan"), 0)
 """Of nothing that was measured."""
 

@@ -74,7 +74,7 @@ def verdicts(table: pd.DataFrame) -> list[Verdict]:
         ):
             quantity = f"{'P@1' if metric == 'p_at_1' else 'F1'} at layer {layer}, {first} - {second}"
             found.append(direction(f"{name} {text}", where, quantity, gain(metric, first, second, layer)))
-    return found
+    return [verdict for verdict in found if verdict.interval.n]
 
 
 def languages(table: pd.DataFrame) -> list[str]:
