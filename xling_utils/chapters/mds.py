@@ -32,7 +32,7 @@ def tasks(planned: Planned) -> tuple[str, ...]:
 
 def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
     """An experiment a task."""
-    return EXPERIMENTS[row["task"]]
+    return EXPERIMENTS.get(row["task"])
 
 
 def languages(table: pd.DataFrame) -> list[str]:
