@@ -44,10 +44,9 @@ def ensure(
     """Every run of ``specs``, from the store where it has them, else trained now and stored.
 
     ``data`` is the data directory of specs that read real text. ``jobs`` runs are trained at a time (default:
-    one a usable core, if there are as many to train), each in a child process with its share of the cores, or in
-    ``processes`` processes that share one run's batches. Where there are several GPUs the jobs take them in turn.
-    ``progress`` shows one bar on standard error. ``worker`` is the command that trains a request (default: this
-    package's own).
+    one a usable core), each in a child process with its share of the cores, or in ``processes`` processes
+    that share one run's batches. Where there are several GPUs the jobs take them in turn. ``progress`` shows
+    one bar on standard error. ``worker`` is the command that trains a request (default: this package's own).
 
     With ``engine="dask"`` each run is one task of the distributed scheduler at ``scheduler`` (``None``: a
     cluster on this machine); ``store`` and ``data`` must be on a file system that all its workers share.
@@ -65,9 +64,10 @@ def ensure(
     keys = {spec: run_key(spec, fingerprints[what]) for spec, what in reads.items()}
     missing = [spec for spec, key in keys.items() if store.get(key) is None]
     if missing:
-        jobs = min(jobs or usable_cores(), max(1, sum(_work(spec) > 0 for spec in missing)))
+        jobs = min(jobs or usable_cores(), len(missing))
+        long = min(jobs, max(1, sum(_work(spec) > 0 for spec in missing)))  # an untrained run is over at once
         # A Dask worker of a cluster says with its own number of threads how many tasks share its machine.
-        threads = 1 if scheduler else max(1, usable_cores() // (jobs * processes))
+        threads = 1 if scheduler else max(1, usable_cores() // (long * processes))
         longest_first = sorted(missing, key=_work, reverse=True)
         tasks = [Task(spec, keys[spec], store, data, threads, processes) for spec in longest_first]
         with Progress({t.key: _steps(t.spec) for t in tasks}, len(keys), shown=progress) as bar:

@@ -10,7 +10,7 @@ from typing import Any
 
 from xling_utils import notebooks
 from xling_utils.errors import UserError
-from xling_utils.probes import TASKS
+from xling_utils.probes import SENTENCES, TASKS
 from xling_utils.rendering import render
 from xling_utils.subject import Subject
 
@@ -40,7 +40,9 @@ def probe(
     """
     folder = Path(model)
     model = str(folder.absolute()) if folder.exists() else model
-    Subject.of_model(model, ("en", *languages), data, 1)  # its mistakes at once, not one a chapter
+    subject = Subject.of_model(model, ("en", *languages), data, SENTENCES)
+    for language in subject.languages:  # mistakes at once, not one a chapter
+        subject.text(language, SENTENCES)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.name if folder.exists() else model).strip("-.") or "model"
     place = root / "_build" / "probe" / name
     _lay_out(root, place, name)
