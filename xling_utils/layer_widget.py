@@ -26,8 +26,8 @@ PICTURE = 280
 BEFORE, AFTER = "as the model has them", "without the languages' means"
 STYLE = """<style>
 .xling-layer { display: flex; flex-wrap: wrap; gap: 16px; color: var(--jp-ui-font-color1, inherit); }
-.xling-layer figure { margin: 0; max-width: 100%; }
-.xling-layer figcaption { font-size: 13px; line-height: 1.5; max-width: 300px; }
+.xling-layer .picture { max-width: 100%; }
+.xling-layer p { font-size: 13px; line-height: 1.5; max-width: 300px; }
 .xling-layer svg { max-width: 100%; height: auto; }
 </style>"""
 
@@ -104,8 +104,8 @@ class LayerWidget:
             spec = chart(shown, other, f"layer {layer}, {what}").to_dict()
             caption = f"{what.capitalize()}: {shown.share:.1%} of the variance of tokens lies between the languages."
             figures.append(
-                f'<figure role="img" aria-label="{html.escape(spec["description"])}">'
-                f"{vl_convert.vegalite_to_svg(spec)}<figcaption>{html.escape(caption)}</figcaption></figure>"
+                f'<div class="picture"><div role="img" aria-label="{html.escape(spec["description"])}">'
+                f"{vl_convert.vegalite_to_svg(spec)}</div><p>{html.escape(caption)}</p></div>"
             )
         return f'{STYLE}<div class="xling-layer">{"".join(figures)}</div>'
 
