@@ -60,11 +60,7 @@ def profiles(
         .transform_filter("datum.measure == measure_shown")
         .encode(
             x=alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0)),
-            color=alt.Color(
-                "kind:N",
-                scale=alt.Scale(domain=list(kinds), range=list(HUES[: len(kinds)])),
-                legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240),
-            ),
+            color=kind_colours(kinds),
             opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
             tooltip=["kind:N", "layer:O", alt.Tooltip("value:Q", format=".3f"), *bounds(), "seeds:Q"],
         )
@@ -82,3 +78,12 @@ def bounds() -> list[alt.Tooltip]:
         alt.Tooltip("low:Q", format=".3f", title="95 % low"),
         alt.Tooltip("high:Q", format=".3f", title="95 % high"),
     ]
+
+
+def kind_colours(kinds: Sequence[str]) -> alt.Color:
+    """The colour channel of what a chart tells apart, with its legend."""
+    return alt.Color(
+        "kind:N",
+        scale=alt.Scale(domain=list(kinds), range=list(HUES[: len(kinds)])),
+        legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240),
+    )

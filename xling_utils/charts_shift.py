@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from xling_utils.charts import measure_choice
-from xling_utils.charts_layers import HUES, bounds
+from xling_utils.charts_layers import bounds, kind_colours
 
 
 def over_weights(
@@ -34,11 +34,7 @@ def over_weights(
         .transform_filter(chosen)
         .encode(
             x=alt.X("weight:Q", title="weight of the shift", axis=alt.Axis(tickMinStep=1)),
-            color=alt.Color(
-                "kind:N",
-                scale=alt.Scale(domain=list(kinds), range=list(HUES[: len(kinds)])),
-                legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240),
-            ),
+            color=kind_colours(kinds),
             opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
             tooltip=["kind:N", "weight:Q", alt.Tooltip("value:Q", format=".3f"), *bounds(), "seeds:Q"],
         )
@@ -65,11 +61,7 @@ def by_language(
         .encode(
             y=alt.Y("language:N", sort=list(languages), title=None, axis=alt.Axis(grid=True)),
             yOffset=alt.YOffset("kind:N", sort=list(kinds)),
-            color=alt.Color(
-                "kind:N",
-                scale=alt.Scale(domain=list(kinds), range=list(HUES[: len(kinds)])),
-                legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240),
-            ),
+            color=kind_colours(kinds),
             opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
             tooltip=["language:N", "kind:N", alt.Tooltip("value:Q", format=".3f"), *bounds(), "seeds:Q"],
         )

@@ -86,11 +86,6 @@ def of(table: pd.DataFrame, target: str, metric: str, encoders: str) -> pd.DataF
     return table[(table["target"] == wanted) & (table["metric"] == metric) & (table["encoders"] == encoders)]
 
 
-def languages(table: pd.DataFrame) -> list[str]:
-    """The languages beside English that a table compares with it, in its order."""
-    return [language for language in dict.fromkeys(table["target"]) if language != "en"]
-
-
 FOUND_BY = {MONOLINGUAL: "p_at_1_rotated", BILINGUAL: "p_at_1"}
 """How sentences are retrieved where CKA and retrieval are set against each other."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -17,9 +17,9 @@ from xling_utils.chapters.cka import (
     SAME,
     STATIC,
     correlations,
-    languages,
     of,
 )  # fmt: skip
+from xling_utils.chapters.contrasts import targets
 from xling_utils.chapters.data_size import summary
 from xling_utils.charts import LANGUAGE_NAMES
 
@@ -67,20 +67,12 @@ def transfer(table: pd.DataFrame) -> Any:
         f"{MONOLINGUAL}, rotation": (MONOLINGUAL, ""), f"{MONOLINGUAL}, random rotation": (MONOLINGUAL, "_random"),
         BILINGUAL: (BILINGUAL, ""), f"{BILINGUAL}, rotation": (BILINGUAL, "_aligned"),
     }  # fmt: skip
-    frames = []
-    for kind, (encoders, end) in kinds.items():
-        rows = table[table["encoders"] == encoders]
-        for target in languages(rows):
-            name = "" if len(languages(table)) == 1 else f", {LANGUAGE_NAMES[target]}"
-            for shown, metric in TRANSFER.items():
-                found = rows[(rows["metric"] == f"{metric}{end}") & (rows["target"] == target)]
-                frames.append(summary(found, ["layer"]).assign(kind=kind, measure=f"{shown}{name}"))
-    drawn = pd.concat(frames, ignore_index=True).astype({"layer": int}) if frames else pd.DataFrame({"measure": []})
-    if drawn.empty:
+    rows = _rows(table, TRANSFER, kinds)
+    if rows.empty:
         return None
     description = "Transfer at each layer from English to the other language, through a rotation and without one."
     return charts_layers.profiles(
-        drawn, kinds=list(kinds), measures=_measures(drawn), y_title="0 to 1", description=description
+        rows, kinds=list(kinds), measures=_measures(rows), y_title="0 to 1", description=description
     )
 
 
@@ -95,15 +87,19 @@ def correlation(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _rows(table: pd.DataFrame, measures: dict[str, str], kinds: Sequence[str]) -> pd.DataFrame:
-    """Where there are several languages, each is a measure of its own."""
-    frames, several = [], languages(table)
+def _rows(
+    table: pd.DataFrame, measures: Mapping[str, str], kinds: Mapping[str, tuple[str, str]] | Sequence[str]
+) -> pd.DataFrame:
+    """``measures``, name -> metric, by kind of line: the encoders it is of, which may be its name, and the end of their
+    metric. Where there are several languages, each is a measure of its own."""
+    lines = kinds if isinstance(kinds, Mapping) else {encoders: (encoders, "") for encoders in kinds}
+    frames, several = [], targets(table)
     for target in several:
         for shown, metric in measures.items():
             name = shown if len(several) == 1 else f"{shown}, {LANGUAGE_NAMES[target]}"
-            for encoders in kinds:
-                rows = of(table, target, metric, encoders)
-                frames.append(summary(rows, ["layer"]).assign(kind=encoders, measure=name))
+            for kind, (encoders, end) in lines.items():
+                rows = of(table, target, metric + end, encoders)
+                frames.append(summary(rows, ["layer"]).assign(kind=kind, measure=name))
     return pd.concat(frames, ignore_index=True).astype({"layer": int})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from xling_utils import charts
-from xling_utils.chapters.contrasts import ENTITIES, INFERENCE
+from xling_utils.chapters.contrasts import ENTITIES, INFERENCE, targets
 from xling_utils.chapters.data_size import headline_layer, summary
 from xling_utils.chapters.data_size_figures import with_sources
 from xling_utils.retrieval import Interval
@@ -70,11 +70,6 @@ def by_language(table: pd.DataFrame, scale: Scale, by: str) -> pd.DataFrame:
         means = summary(values(table, scale, [by], target), [by, "measure"])
         frames.append(means.assign(shown=charts.LANGUAGE_NAMES[target]))
     return _drawn(frames, by)
-
-
-def targets(table: pd.DataFrame) -> list[str]:
-    """The languages beside English that a table measures, in its order."""
-    return [language for language in dict.fromkeys(table["target"]) if language != "en"]
 
 
 def floors(table: pd.DataFrame, *languages: str) -> pd.DataFrame:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import pandas as pd
+
 from xling_utils import transfer
 from xling_utils.chapters import Planned
 from xling_utils.measures import WORDS
@@ -52,3 +54,8 @@ def experiment(own: str, row: dict[str, Any]) -> str | None:
     if isinstance(row.get("part_of_speech"), str):
         return None
     return "R33" if row["task"] == ENTITIES else own
+
+
+def targets(table: pd.DataFrame) -> list[str]:
+    """The languages beside English that a table measures, in its order."""
+    return [language for language in dict.fromkeys(table["target"]) if language != "en"]

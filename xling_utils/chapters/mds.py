@@ -35,11 +35,6 @@ def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
     return EXPERIMENTS.get(row["task"])
 
 
-def languages(table: pd.DataFrame) -> list[str]:
-    """The languages beside English that a table measures, in its order."""
-    return [language for language in dict.fromkeys(table["target"]) if language != "en"]
-
-
 def values(table: pd.DataFrame, metric: str, weight: float, layer: int, model: str = TRAINED) -> pd.Series:
     """Values by seed and language, the mean of both directions."""
     rows = table[(table["metric"] == metric) & (table["model"] == model)]

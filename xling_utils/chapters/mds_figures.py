@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from xling_utils import charts_layers, charts_shift, published
+from xling_utils.chapters.contrasts import targets
 from xling_utils.chapters.data_size import summary
 from xling_utils.chapters.joint import A_LAYER, TRAINED, UNTRAINED, layer_at
-from xling_utils.chapters.mds import languages
 from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.language_shift import TOKEN_TRANSLATION
 from xling_utils.moved_transfer import MOVED, NLI, PARSING, POS, UPPER, WHOLE
@@ -36,7 +36,7 @@ def over_weights(table: pd.DataFrame) -> Any:
     table = table[table["task"] == TOKEN_TRANSLATION]
     kinds = {FROM: (TRAINED, True), TO: (TRAINED, False), f"{FROM}, {UNTRAINED}": (UNTRAINED, True)}
     kinds = {kind: which for kind, which in kinds.items() if which[0] in set(table["model"])}
-    there = languages(table)
+    there = targets(table)
     chosen = ({EVERY: there} if len(there) > 1 else {}) | {LANGUAGE_NAMES[language]: [language] for language in there}
     frames = []
     for kind, (model, english_first) in kinds.items():
