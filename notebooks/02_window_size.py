@@ -137,8 +137,8 @@ tables.show(
 # %% [markdown]
 # ## Limits
 #
-# - Inference, which fails throughout ({doc}`03_overlap`), is recorded with one seed for some of the windows; retrieval and named entities
-#   have five seeds everywhere.
+# - Inference stays within a tenth of chance, whatever the window ({doc}`03_overlap` says why), so it can tell windows
+#   apart less well than retrieval and named entities do.
 # - The papers' full window is 128 tokens, ours 24, because the base run was found to align most reliably on short
 #   inputs that begin at sentences. Controlled documents are about 50 tokens long; what lies beyond them cannot matter.
 # - A shorter input also starts in the middle of a sentence more often, and has fewer positions to learn. The contrast

@@ -178,8 +178,8 @@ tables.show(
 #
 # ## Limits
 #
-# - Inference, which fails throughout ({doc}`03_overlap`), is recorded with one seed for the levels that are not the chapter's main ones;
-#   retrieval and named entities have five seeds everywhere.
+# - Inference stays within a tenth of chance at every level ({doc}`03_overlap` says why), so it can tell them apart less
+#   well than retrieval and named entities do.
 # - Three layers are not twelve. With so few, "bottom third" is one block, and an encoder of one layer is a third of
 #   the base, not a twelfth.
 # - The papers' encoders read Fake-English throughout this part; ours read English, and pairs spelt alike are left out

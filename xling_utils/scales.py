@@ -146,7 +146,7 @@ _SCALES = {
         context_tokens=400_000,
         multilingual=Multilingual(
             35_000,
-            EncoderSpec(layers=4, width=96, heads=4, intermediate=384, positions=64),
+            EncoderSpec(layers=4, width=64, heads=4, intermediate=256, positions=64),
             TrainingSpec(steps=16_000, batch=64, length=24),
         ),
     ),
