@@ -137,7 +137,7 @@ tables.show(
 # %% [markdown]
 # ## Limits
 #
-# - Inference stays within a tenth of chance, whatever the window ({doc}`03_overlap` says why), so it can tell windows
+# - Inference stays within ten points of chance, whatever the window ({doc}`03_overlap` says why), so it can tell windows
 #   apart less well than retrieval and named entities do.
 # - The papers' full window is 128 tokens, ours 24, because the base run was found to align most reliably on short
 #   inputs that begin at sentences. Controlled documents are about 50 tokens long; what lies beyond them cannot matter.

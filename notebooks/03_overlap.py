@@ -176,7 +176,7 @@ tables.show(
 # %% [markdown]
 # ## Limits
 #
-# - Inference stays within a tenth of chance in every condition, so it can tell them apart less well than retrieval and
+# - Inference stays within ten points of chance in every condition, so it can tell them apart less well than retrieval and
 #   named entities do.
 # - Retrieval is measured in the text that a run was trained on, so words of a permuted run are looked up in permuted
 #   contexts. Transfer is tested on sentences in their own order, always.

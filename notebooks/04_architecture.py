@@ -178,7 +178,7 @@ tables.show(
 #
 # ## Limits
 #
-# - Inference stays within a tenth of chance at every level ({doc}`03_overlap` says why), so it can tell them apart less
+# - Inference stays within ten points of chance at every level ({doc}`03_overlap` says why), so it can tell them apart less
 #   well than retrieval and named entities do.
 # - Three layers are not twelve. With so few, "bottom third" is one block, and an encoder of one layer is a third of
 #   the base, not a twelfth.
