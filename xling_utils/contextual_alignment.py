@@ -79,7 +79,7 @@ def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Itera
     if len({(encoder.spec.width, encoder.spec.layers) for encoder in encoders.values()}) > 1:
         raise UserError(f"{CONTEXTUAL}: {run.key} and {readings[1].run.key} differ in width or number of layers")
     coders = {language: reading.coders[language] for language, reading in zip(encoders, readings, strict=True)}
-    source = Source(run.spec.corpus.source, data, run.spec.tokenizer.kind != "mbert")
+    source = Source(run.spec.corpus.source, data, run.spec.tokenizer.form)
     with torch.random.fork_rng():
         torch.manual_seed(run.spec.seed)
         reader = CarryingReader(encoders, coders, STACK[scale.name])
@@ -173,7 +173,7 @@ class Parallel:
     def read(cls, reader: CarryingReader, source: Source, target: str, count: int) -> Parallel:
         """``count`` sentences (C: 10,000 of XNLI). Raises :class:`UserError` if no words are aligned in them."""
         both = ("en", target)
-        said = parallel.multiway(source.name, both, count, data=source.data, lowercase=source.lowercase)
+        said = parallel.multiway(source.name, both, count, data=source.data, form=source.form)
         words = [[line.split() for line in said[language]] for language in both]
         inputs = [
             tagged(reader, lines, [[0] * len(line) for line in lines], language)
@@ -277,7 +277,7 @@ class Trees(Task):
     def read(self, language: str, split: str, count: int | None) -> tuple[list[Input], tuple[Any, Any]]:
         source = self.source
         found = treebanks.treebank(
-            source.name, language, split, count=count, seed=LABELLED_SEED, data=source.data, lowercase=source.lowercase
+            source.name, language, split, count=count, seed=LABELLED_SEED, data=source.data, form=source.form
         )
         words, heads, relations = (found[name][:] for name in ("words", "heads", "relations"))
         return parsed(self.reader, words, heads, relations, language), (heads, relations)

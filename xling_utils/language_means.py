@@ -5,7 +5,7 @@ Means are of running text; everything is measured on other text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +28,10 @@ Array = npt.NDArray[np.floating]
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of what is measured: sentences a language whose tokens its mean is taken of (``means``); sentences ``said`` in
-    all languages for the linear probe to be trained on, and as many to be tested on, at most ``tokens`` a language;
-    ``pairs`` of translations; and sentences a language to be ``mined``, at most."""
+    """Of what is measured: sentences ``said`` in all languages for the linear probe to be trained on, and as many to be
+    tested on, at most ``tokens`` a language; ``pairs`` of translations; and sentences a language to be ``mined``, at
+    most."""
 
-    means: int
     said: int
     tokens: int
     pairs: int
@@ -40,10 +39,10 @@ class Sizes:
 
 
 SIZES = {
-    "smoke": Sizes(100, 40, 60, 40, 60),
-    "controlled": Sizes(2_000, 100, 400, 300, 600),
-    "natural": Sizes(5_000, 200, 1_000, 1_000, 20_000),
-    "paper": Sizes(200_000, 1_000, 5_000, 1_000, 200_000),
+    "smoke": Sizes(40, 60, 40, 60),
+    "controlled": Sizes(100, 400, 300, 600),
+    "natural": Sizes(200, 1_000, 1_000, 20_000),
+    "paper": Sizes(1_000, 5_000, 1_000, 200_000),
 }
 
 
@@ -58,16 +57,12 @@ def rows(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
     of tokens and of what it shares with English (A, Table 3).
     """
     sizes = SIZES[scale.name]
-    text = {language: subject.text(language, sizes.means) for language in subject.languages}
     means = {
-        unit: {
-            language: lens.language_means(subject.model, subject.tokenizer, lines, unit)
-            for language, lines in text.items()
-        }
+        unit: {language: subject.means(language, scale.mean_sentences, unit) for language in subject.languages}
         for unit in lens.UNITS
     }
     yield from _identity_rows(subject, means["token"], sizes)
-    yield from _token_rows(subject, text)
+    yield from _token_rows(subject, scale.mean_sentences)
     for language in subject.others:
         yield from _retrieval_rows(subject, means, language, sizes)
         yield from _mining_rows(subject, means["token"], language, sizes)
@@ -76,7 +71,7 @@ def rows(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
 def _identity_rows(subject: Subject, means: Mapping[str, Array], sizes: Sizes) -> Iterator[dict[str, Any]]:
     """On sentences that say the same in all languages, so that nothing but the language tells them apart."""
     said = parallel.multiway(
-        subject.corpus.source, subject.languages, 2 * sizes.said, data=subject.data, lowercase=subject.lowercase
+        subject.corpus.source, subject.languages, 2 * sizes.said, data=subject.data, form=subject.form
     )
     train, test = (
         {
@@ -99,19 +94,18 @@ def _identity_rows(subject: Subject, means: Mapping[str, Array], sizes: Sizes) -
     yield _row("random", ALL, ALL, 1 / len(said), n=tokens)
 
 
-def _token_rows(subject: Subject, text: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
-    sets = language_identity.token_sets(subject.tokenizer, text)
-    for language, own in sets.items():
-        yield _row("tokens", "en", language, len(own), n=len(text[language]))
-        yield _row("shared_tokens", "en", language, len(own & sets["en"]), n=len(text[language]))
+def _token_rows(subject: Subject, sentences: int) -> Iterator[dict[str, Any]]:
+    english = subject.tokens("en", sentences)
+    for language in subject.languages:
+        own, count = subject.tokens(language, sentences), len(subject.text(language, sentences))
+        yield _row("tokens", "en", language, len(own), n=count)
+        yield _row("shared_tokens", "en", language, len(own & english), n=count)
 
 
 def _retrieval_rows(
     subject: Subject, means: Mapping[str, Mapping[str, Array]], language: str, sizes: Sizes
 ) -> Iterator[dict[str, Any]]:
-    english, other = parallel.pairs(
-        subject.corpus.source, language, sizes.pairs, data=subject.data, lowercase=subject.lowercase
-    )
+    english, other = parallel.pairs(subject.corpus.source, language, sizes.pairs, data=subject.data, form=subject.form)
     vectors = {
         side: sentence_vectors(subject.model, subject.tokenizer, lines)
         for side, lines in (("en", english), (language, other))
@@ -126,9 +120,7 @@ def _retrieval_rows(
 
 def _mining_rows(subject: Subject, means: Mapping[str, Array], language: str, sizes: Sizes) -> Iterator[dict[str, Any]]:
     """BUCC has pairs of a few languages; the controlled world has them of all."""
-    found = parallel.unaligned(
-        subject.corpus.source, language, sizes.mined, data=subject.data, lowercase=subject.lowercase
-    )
+    found = parallel.unaligned(subject.corpus.source, language, sizes.mined, data=subject.data, form=subject.form)
     if found is None:
         return
     vectors = [sentence_vectors(subject.model, subject.tokenizer, lines) for lines in (found.other, found.english)]

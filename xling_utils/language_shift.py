@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from xling_utils import language_identity, lens
 from xling_utils.corpora import parallel
 from xling_utils.corpora.text import normalise
 from xling_utils.scales import Scale
+from xling_utils.specs import Form
 from xling_utils.subject import Subject
 from xling_utils.token_translation import predicted
 from xling_utils.translation import bleu1, convert_rate
@@ -24,21 +23,8 @@ WEIGHTS = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)
 Array = npt.NDArray[np.floating]
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Of what is measured: sentences a language whose tokens its mean is taken of (``means``), and sentences to be
-    translated a direction."""
-
-    means: int
-    sentences: int
-
-
-SIZES = {
-    "smoke": Sizes(100, 10),
-    "controlled": Sizes(2_000, 60),
-    "natural": Sizes(5_000, 200),
-    "paper": Sizes(200_000, 5_000),
-}
+SENTENCES = {"smoke": 10, "controlled": 60, "natural": 200, "paper": 5_000}
+"""By scale: sentences to be translated a direction."""
 
 
 def rows(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
@@ -48,12 +34,10 @@ def rows(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
     against what the text's language and the other one hold of tokens. ``n`` counts sentences. Sentences are those of
     :func:`parallel.multiway`, as in the papers.
     """
-    sizes = SIZES[scale.name]
-    text = {language: subject.text(language, sizes.means) for language in subject.languages}
-    means = {language: lens.language_means(subject.model, subject.tokenizer, lines) for language, lines in text.items()}
-    sets = language_identity.token_sets(subject.tokenizer, text)
+    means = {language: subject.means(language, scale.mean_sentences) for language in subject.languages}
+    sets = {language: subject.tokens(language, scale.mean_sentences) for language in subject.languages}
     said = parallel.multiway(
-        subject.corpus.source, subject.languages, sizes.sentences, data=subject.data, lowercase=subject.lowercase
+        subject.corpus.source, subject.languages, SENTENCES[scale.name], data=subject.data, form=subject.form
     )
     for language in subject.others:
         for source, target in (("en", language), (language, "en")):
@@ -70,15 +54,16 @@ def _direction(
 ) -> Iterator[dict[str, Any]]:
     layers = range(subject.layers + 1)
     difference = means[target] - means[source]
+    references = [_words(line, subject.form) for line in said[target]]
     found = predicted(subject.model, subject.tokenizer, said[source], difference, layers, WEIGHTS)
     for layer in layers:
         for number, weight in enumerate(WEIGHTS):
             tokens = [subject.tokenizer.convert_ids_to_tokens(ids.tolist()) for ids in found[layer, number]]
-            lines = [_as_text(subject, line) for line in tokens]
+            lines = [_words(subject.tokenizer.convert_tokens_to_string(line), subject.form) for line in tokens]
             flat = [token for line in tokens for token in line]
             for metric, value in (
                 ("convert_rate", convert_rate(flat, sets[source], sets[target])),
-                ("bleu1", bleu1(lines, said[target])),
+                ("bleu1", bleu1(lines, references)),
             ):
                 yield {
                     "task": TOKEN_TRANSLATION, "metric": metric, "source": source, "target": target, "layer": layer,
@@ -86,6 +71,6 @@ def _direction(
                 }  # fmt: skip
 
 
-def _as_text(subject: Subject, tokens: list[str]) -> str:
-    """Word pieces as the words that a reference of the same text has."""
-    return normalise(subject.tokenizer.convert_tokens_to_string(tokens), lowercase=subject.lowercase)
+def _words(text: str, form: Form) -> str:
+    """What BLEU counts as words, whether or not the model reads units: those of the book's own text."""
+    return normalise(text, form="cased" if form == "raw" else form)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from xling_utils import lens
 from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.errors import UserError
 from xling_utils.language_identity import token_states, variance_share, without_means
@@ -139,7 +138,7 @@ class LayerWidget:
         half = len(text) // 2
         model, tokenizer = self.subject.model, self.subject.tokenizer
         states = token_states(model, tokenizer, text[half:], self.tokens)
-        return states, lens.language_means(model, tokenizer, text[:half])
+        return states, self.subject.means(language, half)
 
 
 def chart(shown: Pictured, other: Pictured, what: str) -> alt.Chart:

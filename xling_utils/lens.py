@@ -88,7 +88,7 @@ def states(model: Any, tokenizer: Any, texts: Sequence[str], batch: int = BATCH)
         inputs = encode(model, tokenizer, texts[start : start + batch])
         special = inputs.pop("special_tokens_mask").bool()
         with recording(blocks) as kept:
-            model.eval()(**inputs)
+            model.base_model.eval()(**inputs)  # without its prediction head, which costs most
         tokens = inputs["attention_mask"].bool()
         layers = torch.stack([state_of(output) for output in kept]).float()
         yield States(layers, tokens, special & tokens, inputs["input_ids"])
@@ -174,21 +174,29 @@ def encode(model: Any, tokenizer: Any, texts: Sequence[str]) -> dict[str, Tensor
 def language_means(
     model: Any, tokenizer: Any, sentences: Sequence[str], unit: str = "token"
 ) -> npt.NDArray[np.float32]:
-    """The mean state of a language at every layer, float32 (layers + 1, d).
+    """The mean state of a language at every layer, float32 (layers + 1, d); see :func:`means_by_unit`.
 
-    ``unit="token"``: over all tokens but special ones, as A writes it (sec. 4.1.1); ``"sentence"``:
-    over sentences of the mean over a sentence's tokens, special ones included, as D's program does. Raises
-    :class:`UserError` on an unknown unit and text without a token.
+    Raises :class:`UserError` on an unknown unit and text without a token.
     """
     if unit not in UNITS:
         raise UserError(f"unknown unit {unit!r}; known: {', '.join(UNITS)}")
-    total, count = torch.zeros(()), 0.0
+    return means_by_unit(model, tokenizer, sentences)[unit]
+
+
+def means_by_unit(model: Any, tokenizer: Any, sentences: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+    """The mean state of a language at every layer, float32 (layers + 1, d), by what it is the mean of.
+
+    ``"token"``: over all tokens but special ones, as A writes it (sec. 4.1.1); ``"sentence"``: over sentences of the
+    mean over a sentence's tokens, special ones included, as D's program does. Raises :class:`UserError` on text without
+    a token.
+    """
+    total, count = torch.zeros(()), torch.zeros(len(UNITS), dtype=torch.float64)
     for found in states(model, tokenizer, sentences):
-        weight = (found.tokens & ~found.special if unit == "token" else found.tokens).double()
-        if unit == "sentence":
-            weight = weight / weight.sum(dim=1, keepdim=True)
-        total = total + torch.einsum("lbtd,bt->ld", found.layers.double(), weight)
-        count += float(weight.sum())
-    if not count:
+        of_tokens, of_sentences = (found.tokens & ~found.special).double(), found.tokens.double()
+        weights = torch.stack([of_tokens, of_sentences / of_sentences.sum(dim=1, keepdim=True)])
+        total = total + torch.einsum("lbtd,ubt->uld", found.layers.double(), weights)
+        count += weights.sum(dim=(1, 2)).cpu()
+    if not count.all():
         raise UserError("language mean: the text holds no token; give at least one sentence")
-    return (total / count).float().cpu().numpy()
+    means = (total.cpu() / count[:, None, None]).float().numpy()
+    return dict(zip(UNITS, means, strict=True))

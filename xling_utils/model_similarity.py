@@ -43,7 +43,7 @@ def rows(subject: Subject, beside: Subject, scale: Scale, target: str) -> Iterat
         raise UserError(f"similarity: {subject.key} does not read English")
     fitted_on, tested_on = SENTENCES[scale.name]
     source = subject.corpus.source
-    given: dict[str, Any] = {"data": subject.data, "lowercase": subject.lowercase}
+    given: dict[str, Any] = {"data": subject.data, "form": subject.form}
     multiway = parallel.multiway(source, tuple(dict.fromkeys(("en", target))), fitted_on, **given)
     shared = _both(subject, beside, multiway["en"], multiway[target])
     for metric, debiased in (("cka", False), ("cka_debiased", True)):

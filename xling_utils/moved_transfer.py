@@ -46,8 +46,6 @@ ORIGINAL, ZERO_MEAN, SHIFT = METHODS
 METRICS = {POS: ("accuracy",), PARSING: ("uas", "las")}
 WEIGHTS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
 """Of the shift in ``NLI``, to choose from. Zero is not among them, as it was not in A: its shift made Spanish worse."""
-MEAN_SENTENCES = {"smoke": 100, "controlled": 1_000, "natural": 10_000, "paper": 200_000}
-"""By scale: the text that a language's mean is taken of (D: about 5 M tokens)."""
 
 RECIPES = {
     ("smoke", NLI): Recipe(items=60, epochs=1, batch=32, learning_rate=1e-3, held_out=30),
@@ -128,7 +126,7 @@ def languages_with(task: str, subject: Subject) -> tuple[str, ...]:
 
 
 def _inference_rows(subject: Subject, scale: Scale, task: str, languages: Sequence[str]) -> Found:
-    recipe, source = RECIPES[scale.name, task], Source(subject.corpus.source, subject.data, subject.lowercase)
+    recipe, source = RECIPES[scale.name, task], Source(subject.corpus.source, subject.data, subject.form)
 
     whole, upper = _reader(subject), _reader(subject)
     upper.freeze_below(upper.layer)
@@ -154,7 +152,8 @@ def _inference_rows(subject: Subject, scale: Scale, task: str, languages: Sequen
         model = _tuned(subject, reader, head, train, on_dev, recipe)
         for language, test in tests.items():
             yield method, "accuracy", language, bootstrap(right(model, test, language)), None
-    means = {x: _mean(upper, subject.text(x, MEAN_SENTENCES[scale.name])) for x in tests}
+    # Nothing below this layer was fine-tuned, so the means are still those of the subject.
+    means = {x: subject.means(x, scale.mean_sentences)[upper.layer] for x in tests}
     for language in languages:
         dev, accuracy = load(language, "dev", recipe.held_out), []
         for weight in WEIGHTS:
@@ -236,7 +235,7 @@ def _parts(
     """The sentences to test, by number, with the language's mean: all, or one half with the other's, and that one."""
     total = len(test.words)
     if language in subject.languages:
-        return [(range(total), _mean(reader, subject.text(language, MEAN_SENTENCES[scale.name])))]
+        return [(range(total), _mean(reader, subject.text(language, scale.mean_sentences)))]
     lines = [" ".join(words) for words in test.words]
     return [(range(half, total, 2), _mean(reader, lines[1 - half :: 2])) for half in (0, 1)]
 
@@ -244,7 +243,7 @@ def _parts(
 def _trees(subject: Subject, language: str, split: str, count: int | None) -> Trees:
     found = treebank(
         subject.corpus.source, language, split, count=count, seed=LABELLED_SEED, data=subject.data,
-        lowercase=subject.lowercase,
+        form=subject.form,
     )  # fmt: skip
     trees = Trees(*(found[name][:] for name in Trees._fields))
     spell = corpora.respelled(subject.corpus, language)

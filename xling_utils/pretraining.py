@@ -71,8 +71,7 @@ def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Re
     calls this and the first writes. Returns ``{"tokens", "seconds", "parameters", ...}`` for the provenance.
     """
     started = time.monotonic()
-    lowercase = spec.tokenizer.kind != "mbert"
-    texts = corpora.load(spec.corpus, data, lowercase=lowercase)
+    texts = corpora.load(spec.corpus, data, form=spec.tokenizer.form)
     tokenizer = tokenization.build(spec.tokenizer, texts, data)
     coders = tokenization.coders(tokenizer, spec.tokenizer, spec.corpus.languages)
     streams = {lang: coders[lang].stream(text) for lang, text in texts.items()}
@@ -95,7 +94,7 @@ def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Re
         extras["tokens"] = 0
         main = True
         if spec.training:
-            texts = corpora.load(spec.corpus, data, lowercase=lowercase, held_out=True)
+            texts = corpora.load(spec.corpus, data, form=spec.tokenizer.form, held_out=True)
             held_out = {lang: coders[lang].stream(text) for lang, text in texts.items()}
             extras |= _train_encoder(model, spec, spec.training, streams, held_out, workdir, report)
             main = extras.pop("main")

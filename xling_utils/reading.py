@@ -17,7 +17,7 @@ from xling_utils.encoder import Encoder, Encoders
 from xling_utils.pretraining import SNAPSHOTS, TOKENIZER_FILE, VECTORS_FILE
 from xling_utils.representations import contextual_words, static_words
 from xling_utils.scales import Scale
-from xling_utils.specs import CorpusSpec, EncoderSpec
+from xling_utils.specs import CorpusSpec, EncoderSpec, Form
 from xling_utils.store import Run
 from xling_utils.tokenization import UNK, TokenStream
 
@@ -43,7 +43,7 @@ class Reading:
     def texts(self) -> dict[str, Dataset]:
         """The datasets that the run was trained on, by language."""
         spec = self.run.spec
-        return _texts(spec.corpus, self.data, lowercase=spec.tokenizer.kind != "mbert")
+        return _texts(spec.corpus, self.data, form=spec.tokenizer.form)
 
     @property
     def others(self) -> list[str]:
@@ -97,8 +97,8 @@ class Reading:
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
-def _texts(corpus: CorpusSpec, data: Path | None, *, lowercase: bool) -> dict[str, Dataset]:
-    return corpora.load(corpus, data, lowercase=lowercase)
+def _texts(corpus: CorpusSpec, data: Path | None, *, form: Form) -> dict[str, Dataset]:
+    return corpora.load(corpus, data, form=form)
 
 
 def counted_words(text: Dataset) -> Counter[str]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -110,9 +111,10 @@ def nearest(sources: Array, targets: Array, k: int) -> tuple[npt.NDArray[np.int6
             best = np.concatenate([best, x @ _unit(targets, columns).T], axis=1)
             here = np.tile(np.arange(columns.start, columns.stop), (len(x), 1))
             which = np.concatenate([which, here], axis=1)
-            order = np.argsort(-best, axis=1, kind="stable")[:, :k]
-            which, best = np.take_along_axis(which, order, axis=1), np.take_along_axis(best, order, axis=1)
-        index[rows], similarity[rows] = which, best
+            kept = np.argpartition(-best, min(k, best.shape[1]) - 1, axis=1)[:, :k]
+            which, best = np.take_along_axis(which, kept, axis=1), np.take_along_axis(best, kept, axis=1)
+        order = np.lexsort((which, -best), axis=1)
+        index[rows], similarity[rows] = np.take_along_axis(which, order, 1), np.take_along_axis(best, order, 1)
     return index, similarity
 
 
@@ -134,9 +136,14 @@ def _expected_best(others: int, own: int) -> float:
 def bootstrap(values: Array, seed: int = 0, draws: int = 2000) -> Interval:
     """Mean of ``values`` (n,) with a 95 % percentile bootstrap interval over items."""
     values = np.asarray(values, dtype=np.float64)
-    counts = _resampled(len(values), seed, draws)
-    low, high = np.percentile(counts @ values / len(values), [2.5, 97.5])
+    low, high = np.percentile(resampled_sums(values, seed, draws) / len(values), [2.5, 97.5])
     return Interval(float(values.mean()), float(low), float(high), len(values))
+
+
+def resampled_sums(values: npt.NDArray[Any], seed: int = 0, draws: int = 2000) -> Array:
+    """Sums over ``values`` (n,) or (n, columns) of ``draws`` bootstrap samples of their rows: (draws,) or
+    (draws, columns)."""
+    return _resampled(len(values), seed, draws) @ values
 
 
 @lru_cache(maxsize=8)  # most intervals are over one of a few dictionaries or test sets

@@ -41,9 +41,9 @@ class Scale:
 
     ``static_windows`` are the context windows of static vectors in chapter 2, the usual one first;
     ``short_windows`` the inputs shorter than ``training.length`` there. ``candidates`` bounds the full-vocabulary
-    retrieval, ``context_tokens`` the text that contextual word
-    vectors are averaged over, both a language. ``pieces`` of word pieces: a base and what every further
-    language adds.
+    retrieval, ``context_tokens`` the text that contextual word vectors are averaged over, both a language;
+    ``mean_sentences`` are the text that a language's mean state is taken of, and its set of tokens. ``pieces`` of word
+    pieces: a base and what every further language adds.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Scale:
     short_windows: tuple[int, ...]
     candidates: int
     context_tokens: int
+    mean_sentences: int
     multilingual: Multilingual
 
     def tokenizer(self, languages: Sequence[str]) -> TokenizerSpec:
@@ -108,6 +109,7 @@ _SCALES = {
         short_windows=(12,),
         candidates=200,
         context_tokens=5_000,
+        mean_sentences=100,
         multilingual=Multilingual(
             100,
             EncoderSpec(layers=2, width=32, heads=2, intermediate=128, positions=32),
@@ -126,6 +128,7 @@ _SCALES = {
         short_windows=(12, 6),
         candidates=1_000,
         context_tokens=60_000,
+        mean_sentences=1_000,
         multilingual=Multilingual(
             5_000,
             EncoderSpec(layers=3, width=64, heads=4, intermediate=256, positions=32),
@@ -144,6 +147,7 @@ _SCALES = {
         short_windows=(12, 6),
         candidates=5_000,
         context_tokens=400_000,
+        mean_sentences=5_000,
         multilingual=Multilingual(
             35_000,
             EncoderSpec(layers=4, width=64, heads=4, intermediate=256, positions=64),
@@ -162,6 +166,7 @@ _SCALES = {
         short_windows=(20,),
         candidates=200_000,
         context_tokens=10_000_000,
+        mean_sentences=200_000,
         multilingual=Multilingual(
             1_000_000,
             EncoderSpec(layers=12, width=768, heads=12, intermediate=3072, positions=512),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from xling_utils.errors import UserError
 
@@ -54,6 +54,10 @@ class CorpusSpec:
     domains: tuple[str, ...] = ()
 
 
+Form = Literal["lower", "cased", "raw"]
+"""How real text is read: in units and lower case, in units, or as it is written (see :mod:`corpora.text`)."""
+
+
 @dataclass(frozen=True)
 class TokenizerSpec:
     """``kind`` is ``"wordpiece"`` (trained on the corpus, ``size`` pieces), ``"characters"``, ``"words"`` (the
@@ -68,6 +72,11 @@ class TokenizerSpec:
     size: int = 1500
     separate: bool = False
     markers: bool = False
+
+    @property
+    def form(self) -> Form:
+        """How it reads real text."""
+        return "cased" if self.kind == "mbert" else "lower"
 
 
 @dataclass(frozen=True)

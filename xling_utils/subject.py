@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from xling_utils import corpora, foreign, lens
+import numpy as np
+import numpy.typing as npt
+
+from xling_utils import corpora, foreign, language_identity, lens
 from xling_utils.errors import UserError
-from xling_utils.specs import CorpusSpec
+from xling_utils.specs import CorpusSpec, Form
 from xling_utils.store import Run
 
 TEXT_SEED = 0
@@ -22,7 +25,7 @@ class Subject:
     """``model`` is any masked language model of ``transformers`` with its ``tokenizer``; ``corpus`` says where its
     languages' text comes from, ``data`` is the directory of real text, and ``key`` identifies the weights.
 
-    ``lowercase`` concerns real text only; ``seed`` draws whatever is drawn in measuring.
+    ``form`` is that of real text (see :mod:`corpora.text`); ``seed`` draws whatever is drawn in measuring.
     """
 
     key: str
@@ -30,15 +33,18 @@ class Subject:
     tokenizer: Any
     corpus: CorpusSpec
     data: Path | None
-    lowercase: bool
+    form: Form
     seed: int
+    _means: dict[tuple[str, int], dict[str, npt.NDArray[np.float32]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def of_run(cls, run: Run, data: Path | None = None) -> Subject:
         """A stored encoder and the text that it was trained on. Raises what :func:`lens.of_run` raises."""
         model, tokenizer = lens.of_run(run)
         spec = run.spec
-        return cls(run.key, model, tokenizer, spec.corpus, data, spec.tokenizer.kind != "mbert", spec.seed)
+        return cls(run.key, model, tokenizer, spec.corpus, data, spec.tokenizer.form, spec.seed)
 
     @classmethod
     def of_model(cls, name: str, languages: Sequence[str], data: Path | None, sentences: int) -> Subject:
@@ -54,8 +60,8 @@ class Subject:
             raise UserError(f"{name}: there is no text to measure it on; name a directory of real text (--data DIR)")
         model, tokenizer = lens.of_run(run) if run else foreign.load(name)
         corpus = CorpusSpec("directory", tuple(languages), sentences, TEXT_SEED)
-        lowercase = run is not None and run.spec.tokenizer.kind != "mbert"
-        return cls(foreign.key(model), model, tokenizer, corpus, data, lowercase, TEXT_SEED)
+        form: Form = run.spec.tokenizer.form if run else "raw"
+        return cls(foreign.key(model), model, tokenizer, corpus, data, form, TEXT_SEED)
 
     def untrained(self) -> Subject:
         """The same with weights drawn anew: the negative control."""
@@ -86,9 +92,22 @@ class Subject:
         if not spec.changes:  # then each language, and each beginning of its text, stands for itself
             domains = spec.domains and (spec.domains[spec.languages.index(language)],)
             spec = replace(spec, languages=(language,), sentences=count, domains=domains)
-        return _text(spec, self.data, self.lowercase, language)[:count]
+        return _text(spec, self.data, self.form, language)[:count]
+
+    def means(self, language: str, sentences: int, unit: str = "token") -> npt.NDArray[np.float32]:
+        """The mean state at every layer of the first ``sentences`` of a language's text, float32 (layers + 1, d), over
+        ``unit``: one of :data:`lens.UNITS`. Computed once. Raises what :func:`lens.language_means` raises."""
+        found = self._means.get((language, sentences))
+        if found is None:
+            found = lens.means_by_unit(self.model, self.tokenizer, self.text(language, sentences))
+            self._means[language, sentences] = found
+        return found[unit]
+
+    def tokens(self, language: str, sentences: int) -> set[str]:
+        """The tokens that occur in the first ``sentences`` of a language's text, special ones left out."""
+        return language_identity.token_sets(self.tokenizer, {language: self.text(language, sentences)})[language]
 
 
 @lru_cache(maxsize=64)
-def _text(spec: CorpusSpec, data: Path | None, lowercase: bool, language: str) -> Sequence[str]:
-    return corpora.load(spec, data, lowercase=lowercase)[language]["text"][:]
+def _text(spec: CorpusSpec, data: Path | None, form: Form, language: str) -> Sequence[str]:
+    return corpora.load(spec, data, form=form)[language]["text"][:]

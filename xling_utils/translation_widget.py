@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from xling_utils import lens
 from xling_utils.corpora.text import normalise
 from xling_utils.errors import UserError
-from xling_utils.language_identity import token_sets
 from xling_utils.layer_widget import error_line, language_name
+from xling_utils.lens import encode
 from xling_utils.subject import Subject
 from xling_utils.token_translation import predicted
 
@@ -75,8 +71,7 @@ class TranslationWidget:
                 f"translation widget: {subject.key} reads {' '.join(subject.languages)}, and there are examples in "
                 f"{' '.join(examples) or 'no language'}; give a model of two languages and an example in one of them"
             )
-        self._mean = cache(self._compute_mean)
-        self._tokens = cache(self._compute_tokens)
+        self._tokens = cache(partial(subject.tokens, sentences=sentences))
 
     def translated(self, sentence: str, source: str, target: str, layer: int, weight: float) -> list[Translated]:
         """What the model predicts for each token of ``sentence``, nothing masked, when ``weight`` times the mean of
@@ -94,7 +89,8 @@ class TranslationWidget:
         tokenizer = self.subject.tokenizer
         text = self._normalised(sentence)
         tokens = self._read(text)
-        difference = self._mean(target) - self._mean(source)
+        means = [self.subject.means(of, min(MEAN_SENTENCES, self.sentences)) for of in (source, target)]
+        difference = means[1] - means[0]
         found = predicted(self.subject.model, tokenizer, [text], difference, [layer], [weight])[0, 0, 0]
         said = tokenizer.convert_ids_to_tokens(found.tolist())
         return [Translated(t, p, self._side(p, source, target)) for t, p in zip(tokens, said, strict=True)]
@@ -165,14 +161,14 @@ class TranslationWidget:
 
     def _normalised(self, sentence: str) -> str:
         """As the text that the model is measured on: the controlled world keeps its case."""
-        return normalise(sentence, lowercase=self.subject.lowercase and self.subject.corpus.source != "controlled")
+        return normalise(sentence, form="cased" if self.subject.corpus.source == "controlled" else self.subject.form)
 
     def _read(self, text: str) -> list[str]:
         """Its tokens, special ones left out."""
         model, tokenizer = self.subject.model, self.subject.tokenizer
         if not text:
             raise UserError("Write a sentence: there is no word in it yet.")
-        inputs = lens.encode(model, tokenizer, [text])
+        inputs = encode(model, tokenizer, [text])
         inner = inputs["attention_mask"].bool() & ~inputs["special_tokens_mask"].bool()
         tokens: list[str] = tokenizer.convert_ids_to_tokens(inputs["input_ids"][inner].tolist())
         if len(tokenizer.tokenize(text)) > len(tokens):
@@ -185,14 +181,6 @@ class TranslationWidget:
         if token in self._tokens(source):
             return "both" if token in self._tokens(target) else "source"
         return "target" if token in self._tokens(target) else "neither"
-
-    def _compute_mean(self, language: str) -> npt.NDArray[np.float32]:
-        text = self.subject.text(language, min(MEAN_SENTENCES, self.sentences))
-        return lens.language_means(self.subject.model, self.subject.tokenizer, text)
-
-    def _compute_tokens(self, language: str) -> set[str]:
-        text = self.subject.text(language, self.sentences)
-        return token_sets(self.subject.tokenizer, {language: text})[language]
 
 
 def readable(token: str, tokenizer: Any) -> str:

@@ -27,7 +27,7 @@ from xling_utils.batches import Batches
 from xling_utils.errors import UserError
 from xling_utils.pretraining import learning_rate, train
 from xling_utils.scales import scale
-from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec
+from xling_utils.specs import CorpusSpec, EncoderSpec, Form, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec
 
 SIZE = 120
 RUN = replace(
@@ -39,7 +39,7 @@ RUN = replace(
 LETTERS = {"en": "abcdefghijklm", "ru": "абвгдежзийклм"}
 
 
-def made_text(spec: CorpusSpec, data: Path | None, *, lowercase: bool = True, held_out: bool = False) -> Any:
+def made_text(spec: CorpusSpec, data: Path | None, *, form: Form = "lower", held_out: bool = False) -> Any:
     """Words whose probabilities fall off, so that there is something to learn."""
     texts = {}
     for number, language in enumerate(spec.languages):
@@ -391,8 +391,8 @@ def test_static_vectors_share_the_tokenizer(method, tmp_path, whole):
 def test_the_cased_vocabulary_gets_cased_text(tmp_path, monkeypatch):
     asked = []
 
-    def load(spec: CorpusSpec, data: Path | None, *, lowercase: bool = True, held_out: bool = False) -> Any:
-        asked.append((lowercase, held_out))
+    def load(spec: CorpusSpec, data: Path | None, *, form: Form = "lower", held_out: bool = False) -> Any:
+        asked.append((form, held_out))
         return made_text(spec, data)
 
     monkeypatch.setattr(corpora, "load", load)

@@ -2,12 +2,14 @@
 
 import lzma
 import tracemalloc
+from typing import get_args
 
 import pytest
 
 from xling_utils.corpora import directory
 from xling_utils.corpora.checks import check, summary
 from xling_utils.errors import UserError
+from xling_utils.specs import Form
 
 
 @pytest.fixture
@@ -151,17 +153,17 @@ def test_too_few_sentences_says_how_many_there_are(data):
 
 
 def test_case_can_stay_in_samples(data):
-    assert any(text.startswith("Line") for _, text in directory.sentences(data, "en", lowercase=False))
+    assert any(text.startswith("Line") for _, text in directory.sentences(data, "en", form="cased"))
 
 
-@pytest.mark.parametrize("lowercase", [True, False])
-def test_no_test_sentence_is_read_as_text(data, lowercase):
+@pytest.mark.parametrize("form", get_args(Form))
+def test_no_test_sentence_is_read_as_text(data, form):
     write(data / "text" / "sw" / "news.txt", "Nyumba ni kubwa.\nJua linawaka!\nHabari njema\nSiku ya leo\n")
     write(data / "tatoeba" / "sw-en.sw", "nyumba  ni kubwa.\n")
     write(data / "parallel" / "articles" / "sw.txt", "Jua linawaka!\n", packed=True)
     write(data / "parallel" / "msdocs" / "sw.txt", "Habari njema\n")
     write(data / "bucc2018" / "sw-en.dev.sw", "sw-01\tSiku ya leo\n")
-    read = {s.lower() for h in (0, 1) for _, s in directory.sentences(data, "sw", lowercase=lowercase, held_out=h)}
+    read = {s.lower() for h in (0, 1) for _, s in directory.sentences(data, "sw", form=form, held_out=h)}
     assert "habari njema" in read
     assert not {"nyumba ni kubwa .", "jua linawaka !", "siku ya leo"} & read
 
@@ -186,7 +188,7 @@ def test_muse_is_read_in_its_parts_and_normalised(tmp_path):
     assert test == [("games", "games"), ("end", "จ บ")]
     assert directory.distinct(test) == [("end", "จ บ")]
     assert len(directory.dictionary(tmp_path, "th")) == 4
-    assert directory.dictionary(tmp_path, "th", "test", lowercase=False)[0] == ("Games", "games")
+    assert directory.dictionary(tmp_path, "th", "test", form="cased")[0] == ("Games", "games")
 
 
 def test_wiktionary_stands_in_divided_by_the_english_word(tmp_path):

@@ -38,7 +38,7 @@ def bert(tmp_path: Path) -> Path:
 
 def test_every_family_goes_through_every_measure(folder: Path) -> None:
     model, tokenizer = foreign.load(str(folder))
-    subject = Subject(foreign.key(model), model, tokenizer, CORPUS, None, True, 0)
+    subject = Subject(foreign.key(model), model, tokenizer, CORPUS, None, "lower", 0)
     assert subject.layers == families.LAYERS
     for rows in (
         list(language_means.rows(subject, SMOKE)),
@@ -52,7 +52,7 @@ def test_the_key_is_of_the_weights_and_the_twin_has_others(bert: Path) -> None:
     model, tokenizer = foreign.load(str(bert))
     again, _ = foreign.load(str(bert))
     assert foreign.key(model) == foreign.key(again)
-    subject = Subject(foreign.key(model), model, tokenizer, CORPUS, None, True, 0)
+    subject = Subject(foreign.key(model), model, tokenizer, CORPUS, None, "lower", 0)
     twin = subject.untrained()
     assert foreign.key(twin.model) != subject.key and twin.key != subject.key
     assert foreign.key(subject.untrained().model) == foreign.key(twin.model), "the same twin every time"

@@ -78,7 +78,7 @@ def test_both_spellings_of_contradiction_are_one_label_and_text_is_normalised(da
         assert rows.column_names == ["premise", "hypothesis", "label"] and len(rows) == 30
         assert Counter(rows["label"]) == dict.fromkeys(LABELS, 10)
         assert rows[2] == {"premise": "ann 2 yuko hapa .", "hypothesis": "bob 2 yuko hapa .", "label": "contradiction"}
-    assert inference("directory", "en", "dev", data=data, lowercase=False)[0]["premise"] == "Ann 0 is here ."
+    assert inference("directory", "en", "dev", data=data, form="cased")[0]["premise"] == "Ann 0 is here ."
 
 
 @pytest.mark.parametrize("split", ["train", "dev", "test"])
@@ -100,7 +100,7 @@ def test_tags_follow_the_units_of_a_word(data):
     assert rows.column_names == ["words", "tags"]
     assert rows["words"][:] == [["lee", "-", "ann", "o", "'", "hara", "in", "北", "京"], ["ห", "มา"]]
     assert rows["tags"][:] == [["B-PER", *["I-PER"] * 5, "O", "B-LOC", "I-LOC"], ["B-ORG", "I-ORG"]]
-    assert named_entities("directory", "en", "test", data=data, lowercase=False)["words"][0][0] == "Lee"
+    assert named_entities("directory", "en", "test", data=data, form="cased")["words"][0][0] == "Lee"
 
 
 def test_an_entity_whose_first_word_is_no_text_does_not_join_the_one_before(data):

@@ -51,7 +51,7 @@ def tatoeba(folder: Path, english: str, french: str) -> Path:
 def test_tatoeba_is_normalised_as_text_is(tmp_path):
     data = tatoeba(tmp_path, "I see.\nYou, too!\n", "Je vois.\nToi aussi !\n")
     assert parallel.pairs("directory", "fr", 5, data=data) == (["i see .", "you , too !"], ["je vois .", "toi aussi !"])
-    assert parallel.pairs("directory", "fr", 1, data=data, lowercase=False) == (["I see ."], ["Je vois ."])
+    assert parallel.pairs("directory", "fr", 1, data=data, form="cased") == (["I see ."], ["Je vois ."])
 
 
 def test_files_of_unequal_length_and_missing_ones_are_named(tmp_path):

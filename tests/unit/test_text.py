@@ -76,21 +76,21 @@ def test_turkish_capitals_both_become_dotted():
 
 
 def test_case_can_stay():
-    assert normalise("Der Hund İzmir", lowercase=False) == "Der Hund İzmir"
+    assert normalise("Der Hund İzmir", form="cased") == "Der Hund İzmir"
 
 
 @pytest.mark.parametrize("token", ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "##ing"])
-@pytest.mark.parametrize("lowercase", [True, False])
-def test_special_tokens_in_text_come_apart(token, lowercase):
-    assert token not in normalise(f"a {token} b{token}c", lowercase=lowercase)
+@pytest.mark.parametrize("form", ["lower", "cased"])
+def test_special_tokens_in_text_come_apart(token, form):
+    assert token not in normalise(f"a {token} b{token}c", form=form)
 
 
-@pytest.mark.parametrize("lowercase", [True, False])
-def test_twice_is_once(lowercase):
+@pytest.mark.parametrize("form", ["lower", "cased"])
+def test_twice_is_once(form):
     for code in (*range(0x3100), *range(0x3100, sys.maxunicode, 101)):
         if not 0xD800 <= code < 0xE000:
-            once = normalise(f"i{chr(code)}\u0307 {chr(code)}", lowercase=lowercase)
-            assert normalise(once, lowercase=lowercase) == once, hex(code)
+            once = normalise(f"i{chr(code)}\u0307 {chr(code)}", form=form)
+            assert normalise(once, form=form) == once, hex(code)
 
 
 def test_no_control_or_format_character_is_left():
@@ -105,3 +105,7 @@ def test_the_examples_of_the_book_page_are_what_the_function_does():
     assert len(rows) >= 8
     for line, units in rows:
         assert normalise(line) == units
+
+
+def test_a_raw_line_is_as_it_is_written():
+    assert normalise("  Ça\tva ?  [SEP]\n", form="raw") == "Ça va ? [SEP]"

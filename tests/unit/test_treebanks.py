@@ -81,7 +81,7 @@ def test_words_of_several_units_and_words_without_text_stay_one_word(tmp_path):
     (row,) = treebank("directory", "en", "test", data=tmp_path)
     assert row["words"] == ["rock ' n ' roll", "北 京", ""]
     assert row["heads"] == [2, 0, 2] and row["relations"] == ["nsubj", "root", "punct"]
-    cased = treebank("directory", "en", "test", data=tmp_path, lowercase=False)
+    cased = treebank("directory", "en", "test", data=tmp_path, form="cased")
     assert cased["words"][0][0] == "Rock ' n ' Roll"
 
 

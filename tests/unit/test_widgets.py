@@ -42,6 +42,7 @@ class Bilingual(nn.Module):
         self.embeddings = nn.Embedding.from_pretrained(torch.stack(rows))
         self.blocks = nn.ModuleList([nn.Identity(), nn.Identity()])
         self.dtype, self.device = torch.float32, torch.device("cpu")
+        object.__setattr__(self, "base_model", self)  # no body of its own, as a module of itself it would recur
 
     def get_input_embeddings(self) -> nn.Embedding:
         return self.embeddings
@@ -69,7 +70,7 @@ def subject() -> Made:
         tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", model_max_length=LONGEST
     )
     corpus = CorpusSpec("controlled", ("en", "fr"), 100, 1)
-    return Made("made", Bilingual(), tokenizer, corpus, None, True, 1)
+    return Made("made", Bilingual(), tokenizer, corpus, None, "lower", 1)
 
 
 @pytest.fixture

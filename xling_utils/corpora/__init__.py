@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES, Change, CorpusSpec
+from xling_utils.specs import LANGUAGES, Change, CorpusSpec, Form
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -22,11 +22,11 @@ GRADED = ("permuted", "code_switched")
 
 
 def load(
-    spec: CorpusSpec, data: Path | None = None, *, lowercase: bool = True, held_out: bool = False
+    spec: CorpusSpec, data: Path | None = None, *, form: Form = "lower", held_out: bool = False
 ) -> dict[str, Dataset]:
     """Language -> sentences, as columns ``text`` (words separated by spaces) and ``document`` (int64).
 
-    ``held_out`` asks for ``HELD_OUT_SENTENCES`` sentences of documents that training never sees. ``lowercase``
+    ``held_out`` asks for ``HELD_OUT_SENTENCES`` sentences of documents that training never sees. ``form``
     concerns real text only; the controlled world keeps the case its words are written in.
 
     ``spec.changes`` change held-out text as they change training text (``"unigrams"`` by its own frequencies),
@@ -53,7 +53,7 @@ def load(
         from xling_utils.corpora import kept
 
         texts = {
-            lang: kept.sample(_given(data), lang, count, spec.seed, lowercase=lowercase, held_out=held_out)
+            lang: kept.sample(_given(data), lang, count, spec.seed, form=form, held_out=held_out)
             for lang in spec.languages
         }
     return {lang: _changed(text, spec, lang, data, held_out) for lang, text in texts.items()}

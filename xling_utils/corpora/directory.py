@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from xling_utils.corpora.text import normalise
 from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES
+from xling_utils.specs import LANGUAGES, Form
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -116,9 +116,7 @@ def protected_sentences(data: Path, language: str) -> set[str]:
     } - {""}
 
 
-def sentences(
-    data: Path, language: str, *, lowercase: bool = True, held_out: bool = False
-) -> Iterator[tuple[int, str]]:
+def sentences(data: Path, language: str, *, form: Form = "lower", held_out: bool = False) -> Iterator[tuple[int, str]]:
     """Yields (document, normalised sentence) over all text of ``language``, in file order.
 
     Documents are numbered from 0 over all files. A tenth of them, chosen by a hash of their content and so
@@ -128,13 +126,13 @@ def sentences(
     number = 0
     for document in chain.from_iterable(map(documents, text_files(data, language))):
         if _held_out(_digest(document)) == held_out:
-            kept = _kept(document, tests, lowercase)
+            kept = _kept(document, tests, form)
             yield from ((number, sentence) for sentence in kept)
             number += bool(kept)
 
 
 def sample(
-    data: Path, language: str, sentences: int, seed: int, *, lowercase: bool = True, held_out: bool = False
+    data: Path, language: str, sentences: int, seed: int, *, form: Form = "lower", held_out: bool = False
 ) -> Dataset:
     """``sentences`` sentences of ``language`` in whole documents (the last one is cut), drawn by ``seed``.
 
@@ -153,7 +151,7 @@ def sample(
         rank = int.from_bytes(blake2b(digest, key=str(seed).encode(), digest_size=8).digest())
         if total >= sentences and drawn and rank > -drawn[0][0]:
             continue
-        if kept := _kept(document, tests, lowercase):
+        if kept := _kept(document, tests, form):
             heapq.heappush(drawn, (-rank, kept))
             total += len(kept)
         while drawn and total - len(drawn[0][1]) >= sentences:
@@ -201,9 +199,9 @@ def _held_out(digest: bytes) -> bool:
     return int.from_bytes(digest) % 10 == 0
 
 
-def _kept(document: list[str], tests: Container[str], lowercase: bool) -> list[str]:
-    normalised = (normalise(line, lowercase=lowercase) for line in document)
-    return [s for s in normalised if s and (s if lowercase else normalise(s)) not in tests]
+def _kept(document: list[str], tests: Container[str], form: Form) -> list[str]:
+    normalised = (normalise(line, form=form) for line in document)
+    return [s for s in normalised if s and (s if form == "lower" else normalise(s)) not in tests]
 
 
 def fingerprint(data: Path, languages: Iterable[str]) -> str:
@@ -241,7 +239,7 @@ def dictionary_files(data: Path, language: str, part: str = "all") -> list[Path]
     raise UserError(f"{folder}: no dictionary for {language}; it needs {wanted}, plain or .xz")
 
 
-def dictionary(data: Path, language: str, part: str = "all", *, lowercase: bool = True) -> list[Pair]:
+def dictionary(data: Path, language: str, part: str = "all", *, form: Form = "lower") -> list[Pair]:
     """(English word, translation) pairs in file order, normalised as the text is, each once.
 
     ``part`` is ``"train"``, ``"test"`` or ``"all"``. MUSE comes divided; of Wiktionary a fifth, chosen by a
@@ -259,7 +257,7 @@ def dictionary(data: Path, language: str, part: str = "all", *, lowercase: bool 
                 raise UserError(f"{path}, line {number}: not two columns; write 'word translation'")
             if words != [1, 1]:
                 continue
-            source, target = (normalise(column, lowercase=lowercase) for column in columns)
+            source, target = (normalise(column, form=form) for column in columns)
             in_test = blake2b(source.lower().encode(), digest_size=8).digest()[0] % 5 == 0
             if source and target and (divided or in_test == (part == "test")):
                 pairs.append((source, target))

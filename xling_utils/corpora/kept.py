@@ -14,23 +14,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xling_utils.corpora import directory, text
+from xling_utils.specs import Form
 from xling_utils.store import enough_space
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 
-def sample(data: Path, language: str, sentences: int, seed: int, *, lowercase: bool, held_out: bool) -> Dataset:
+def sample(data: Path, language: str, sentences: int, seed: int, *, form: Form, held_out: bool) -> Dataset:
     """What :func:`directory.sample` draws, read back if it was drawn before. Raises what that raises, and
     :class:`UserError` on a full disk."""
     import datasets
     from pyarrow import feather
 
-    arguments = [directory.fingerprint(data, (language,)), language, sentences, seed, lowercase, held_out, _sources()]
+    arguments = [directory.fingerprint(data, (language,)), language, sentences, seed, form, held_out, _sources()]
     identity = hashlib.sha256(json.dumps(arguments).encode()).hexdigest()[:20]
     path = Path(datasets.config.HF_DATASETS_CACHE) / "xling_utils" / f"{identity}.arrow"
     if not path.exists():
-        drawn = directory.sample(data, language, sentences, seed, lowercase=lowercase, held_out=held_out)
+        drawn = directory.sample(data, language, sentences, seed, form=form, held_out=held_out)
         with enough_space(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = path.with_suffix(f".{os.getpid()}")

@@ -40,7 +40,7 @@ from xling_utils.corpora.controlled.lexicon import function_words
 from xling_utils.corpora.directory import existing, read_lines
 from xling_utils.corpora.text import normalise
 from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES
+from xling_utils.specs import LANGUAGES, Form
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -66,7 +66,7 @@ def inference(
     count: int | None = None,
     seed: int = 0,
     data: Path | None = None,
-    lowercase: bool = True,
+    form: Form = "lower",
 ) -> Dataset:
     """Natural language inference: string columns ``premise``, ``hypothesis`` (words separated by spaces) and
     ``label`` (one of ``LABELS``).
@@ -74,7 +74,7 @@ def inference(
     ``source`` is ``"controlled"`` (``count`` must be given; rows take turns through ``LABELS``) or
     ``"directory"``, where ``count`` rows are drawn by ``seed`` (the first of a larger sample's) and ``None`` is
     all, in file order. Rows of one split, count and seed are translations of each other: the test in both
-    sources, and the dev and train sets of the directory. ``lowercase`` concerns real text only.
+    sources, and the dev and train sets of the directory. ``form`` concerns real text only.
 
     Raises :class:`UserError` naming file and line of an unknown label or of a premise without a hypothesis, the
     file that a language lacks and the languages that have it, or how many rows there are when too few.
@@ -88,7 +88,7 @@ def inference(
     chosen = [lines[row] for row in order(len(lines), count, seed)][:count]
     rows = []
     for number, *pair, label in chosen:
-        premise, hypothesis = (normalise(text, lowercase=lowercase) for text in pair)
+        premise, hypothesis = (normalise(text, form=form) for text in pair)
         if not premise or not hypothesis:
             raise UserError(f"{path}, line {number}: nothing of premise or hypothesis is text; remove the line")
         rows.append((premise, hypothesis, label))
@@ -103,7 +103,7 @@ def named_entities(
     count: int | None = None,
     seed: int = 0,
     data: Path | None = None,
-    lowercase: bool = True,
+    form: Form = "lower",
 ) -> Dataset:
     """Named entities: columns ``words`` and ``tags`` (lists of strings, equally long in a row, never empty).
 
@@ -131,7 +131,7 @@ def named_entities(
         released = [sentence for sentence, side in zip(released, sides, strict=True) if side == split]
 
     def cut(word: str) -> list[str]:
-        return normalise(word, lowercase=lowercase).split()
+        return normalise(word, form=form).split()
 
     ordered = (released[row] for row in order(len(released), count, seed))
     sentences = (_units(words, repaired(tags), cut) for words, tags in ordered)

@@ -9,13 +9,14 @@ from pathlib import Path
 from xling_utils.corpora import controlled, directory, labelled
 from xling_utils.corpora.text import normalise
 from xling_utils.errors import UserError
+from xling_utils.specs import Form
 
 MULTIWAY_SEED, PAIRS_SEED, UNALIGNED_SEED = 1, 2, 3
 """Of the controlled world's draws, which have nothing to do with the seeds of runs."""
 
 
 def multiway(
-    source: str, languages: Sequence[str], count: int, *, data: Path | None = None, lowercase: bool = True
+    source: str, languages: Sequence[str], count: int, *, data: Path | None = None, form: Form = "lower"
 ) -> dict[str, list[str]]:
     """The same sentences in every one of ``languages``, row by row: ``count``, or as many as there are.
 
@@ -26,14 +27,14 @@ def multiway(
         return _controlled(languages, count, MULTIWAY_SEED)
     found = {}
     for language in languages:
-        rows = labelled.inference(source, language, "test", data=data, lowercase=lowercase)
+        rows = labelled.inference(source, language, "test", data=data, form=form)
         found[language] = [*rows["premise"], *rows["hypothesis"]]
     _aligned({language: len(lines) for language, lines in found.items()}, "XNLI test files")
     return {language: lines[:count] for language, lines in found.items()}
 
 
 def pairs(
-    source: str, language: str, count: int, *, data: Path | None = None, lowercase: bool = True
+    source: str, language: str, count: int, *, data: Path | None = None, form: Form = "lower"
 ) -> tuple[list[str], list[str]]:
     """English sentences and their translations into ``language``: ``count`` of the controlled world, other than those
     of :func:`multiway`, or Tatoeba's, as many as there are up to ``count``.
@@ -50,7 +51,7 @@ def pairs(
         path = directory.existing(data / "tatoeba" / f"{language}-en.{side}")
         if path is None:
             raise UserError(f"{data / 'tatoeba'}: no {language}-en.{side}; Tatoeba has no pair en-{language} here")
-        lines[side] = [normalise(line, lowercase=lowercase) for _, line in directory.read_lines(path)]
+        lines[side] = [normalise(line, form=form) for _, line in directory.read_lines(path)]
     _aligned({side: len(found) for side, found in lines.items()}, f"tatoeba/{language}-en")
     return lines["en"][:count], lines[language][:count]
 
@@ -65,7 +66,7 @@ class Unaligned:
 
 
 def unaligned(
-    source: str, language: str, count: int, *, data: Path | None = None, lowercase: bool = True
+    source: str, language: str, count: int, *, data: Path | None = None, form: Form = "lower"
 ) -> Unaligned | None:
     """Texts to mine translations from, at most ``count`` sentences of each: BUCC's where there are any of ``language``
     with English, else ``None``; in the controlled world a third of either has its translation in the other.
@@ -83,7 +84,7 @@ def unaligned(
     gold_file = directory.existing(stem.with_name(f"{stem.name}.gold"))
     if gold_file is None:
         return None
-    texts = {side: _numbered(stem, side, count, lowercase) for side in ("en", language)}
+    texts = {side: _numbered(stem, side, count, form) for side in ("en", language)}
     gold = []
     for number, line in directory.read_lines(gold_file):
         pair = line.split("\t")
@@ -97,7 +98,7 @@ def unaligned(
     return Unaligned(texts["en"][1], texts[language][1], gold)
 
 
-def _numbered(stem: Path, side: str, count: int, lowercase: bool) -> tuple[dict[str, int], list[str]]:
+def _numbered(stem: Path, side: str, count: int, form: Form) -> tuple[dict[str, int], list[str]]:
     """Name of a sentence -> its row, and the sentences."""
     path = directory.existing(stem.with_name(f"{stem.name}.{side}"))
     if path is None:
@@ -109,7 +110,7 @@ def _numbered(stem: Path, side: str, count: int, lowercase: bool) -> tuple[dict[
         if not tab or not text.strip():
             raise UserError(f"{path}, line {number}: write the sentence's name, a tab and the sentence")
         names[name] = len(lines)
-        lines.append(normalise(text, lowercase=lowercase))
+        lines.append(normalise(text, form=form))
         if len(lines) == count:
             break
     return names, lines

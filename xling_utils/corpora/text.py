@@ -16,15 +16,15 @@ is in Thai:
   hyphen, zero-width joiners, directional marks, private use) and U+FFFD are dropped, as BERT drops them.
 - **Lower case** (the default: MUSE dictionaries are lower case) is the same for all languages. Both Turkish
   capital letters I become the dotted i, as they do in MUSE; a capital I in Turkish text is mostly part of a
-  foreign name or an abbreviation. The vocabulary of multilingual BERT is cased: pass ``lowercase=False``.
+  foreign name or an abbreviation. The vocabulary of multilingual BERT is **cased**.
 - **Punctuation**, ASCII symbols and **Han** characters are units of their own, as in BERT.
 - **Thai** is cut into character clusters, see :data:`THAI_CLUSTER`.
 
 Because brackets are units, text that spells a special token (``[SEP]``) arrives as ``[ sep ]`` and cannot
 become one. It has to happen here: the setting of ``tokenizers`` for it is lost when a tokenizer is saved.
 
-A model trained elsewhere brings a tokenizer of its own. Give it raw lines: for Thai, which BERT does not
-split, it would see other pieces here.
+A model trained elsewhere brings a tokenizer of its own and gets **raw** lines, as they are written: for Thai, which
+BERT does not split, it would see other pieces here.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache
+
+from xling_utils.specs import Form
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ceaf\U0002f800-\U0002fa1f"
 """The CJK ideographs that BERT separates, as a regular expression class."""
@@ -48,16 +50,18 @@ BEYOND = "\U000e0000-\U0010ffff"
 """Tags, variation selectors and the private planes: format characters all of them."""
 
 
-def normalise(line: str, *, lowercase: bool = True) -> str:
+def normalise(line: str, *, form: Form = "lower") -> str:
     """The line as units separated by single spaces; the empty string when nothing is left of it.
 
     Applying it twice changes nothing. Running text and dictionary entries must both pass through it, with
-    the same ``lowercase``.
+    the same ``form``. A raw line only loses white space: at its ends, and where there is more than one.
     """
+    if form == "raw":
+        return " ".join(line.split())
     line = _dropped().sub("", line)
     if not line.isascii():
         line = unicodedata.normalize("NFC", line)
-    if lowercase:
+    if form == "lower":
         line = unicodedata.normalize("NFC", _dotted_i.sub("i", line.lower()))
     pieces = (_ascii_unit if line.isascii() else _unit()).split(line)
     return " ".join(" ".join(pieces).split())

@@ -23,6 +23,7 @@ from xling_utils.corpora.directory import existing, read_lines
 from xling_utils.corpora.labelled import check_request, order, side, stream
 from xling_utils.corpora.text import normalise
 from xling_utils.errors import UserError
+from xling_utils.specs import Form
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -55,7 +56,7 @@ def treebank(
     count: int | None = None,
     seed: int = 0,
     data: Path | None = None,
-    lowercase: bool = True,
+    form: Form = "lower",
 ) -> Dataset:
     """Sentences with their trees: columns ``words``, ``tags`` (of ``UPOS``), ``heads`` (int64, 1-based, 0 is the root)
     and ``relations`` (of ``RELATIONS``, without subtype), lists of equal length in a row.
@@ -81,7 +82,7 @@ def treebank(
         if len(released) < (count or 1):
             raise UserError(f"{path}: {len(released)} sentences, {count} asked for; ask for fewer")
         chosen = [released[row] for row in order(len(released), count, seed)[:count]]
-        rows = [([normalise(word, lowercase=lowercase) for word in tree[0]], *tree[1:]) for tree in chosen]
+        rows = [([normalise(word, form=form) for word in tree[0]], *tree[1:]) for tree in chosen]
     return Dataset.from_list([dict(zip(("words", "tags", "heads", "relations"), row, strict=True)) for row in rows])
 
 

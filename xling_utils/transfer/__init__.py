@@ -25,6 +25,7 @@ from xling_utils.errors import UserError
 from xling_utils.reading import Reading
 from xling_utils.retrieval import Interval, bootstrap
 from xling_utils.scales import Scale
+from xling_utils.specs import Form
 from xling_utils.store import Run
 from xling_utils.transfer import scores
 from xling_utils.transfer.inputs import paired, tagged
@@ -60,7 +61,7 @@ def rows(run: Run, scale: Scale, data: Path | None, task: str) -> Iterator[dict[
     spec = run.spec
     spelling = {language: corpora.respelled(spec.corpus, language) for language in spec.corpus.languages}
     measure = inference_rows if task == "NLI" else entity_rows
-    source = Source(spec.corpus.source, data, spec.tokenizer.kind != "mbert")
+    source = Source(spec.corpus.source, data, spec.tokenizer.form)
     yield from measure(reader(run, scale), source, spelling, RECIPES[scale.name, task], spec.seed)
 
 
@@ -68,20 +69,20 @@ class Source:
     """Where labelled data come from: ``name`` (``"controlled"`` or ``"directory"``), the ``data`` directory, and
     whether text is put into lower case, as the reader's tokenizer wants it."""
 
-    def __init__(self, name: str, data: Path | None = None, lowercase: bool = True) -> None:
-        self.name, self.data, self.lowercase = name, data, lowercase
+    def __init__(self, name: str, data: Path | None = None, form: Form = "lower") -> None:
+        self.name, self.data, self.form = name, data, form
 
     def columns(self, kind: str, language: str, split: str, count: int | None) -> tuple[list[Any], ...]:
         """The columns of :func:`labelled.inference` (``kind`` "NLI") or of :func:`labelled.named_entities`."""
-        return _columns(kind, self.name, language, split, count, self.data, self.lowercase)
+        return _columns(kind, self.name, language, split, count, self.data, self.form)
 
 
 @lru_cache(maxsize=24)
 def _columns(
-    kind: str, source: str, language: str, split: str, count: int | None, data: Path | None, lowercase: bool
+    kind: str, source: str, language: str, split: str, count: int | None, data: Path | None, form: Form
 ) -> tuple[list[Any], ...]:
     load = labelled.inference if kind == "NLI" else labelled.named_entities
-    found = load(source, language, split, count=count, seed=LABELLED_SEED, data=data, lowercase=lowercase)
+    found = load(source, language, split, count=count, seed=LABELLED_SEED, data=data, form=form)
     return tuple(found[name][:] for name in found.column_names)
 
 

@@ -7,7 +7,6 @@ The head is that of Dozat and Manning (2017), as C has it (sec. 3.2). Scores are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +15,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from xling_utils.corpora.treebanks import RELATIONS
-from xling_utils.retrieval import Interval
+from xling_utils.retrieval import Interval, resampled_sums
 from xling_utils.transfer.inputs import Batch, Input, batches, tagged
 from xling_utils.transfer.readers import Reader
-from xling_utils.transfer.scores import DRAWS, Counts
+from xling_utils.transfer.scores import Counts
 from xling_utils.transfer.tuning import TEST_BATCH, Model
 
 ARC, RELATION, DROPOUT = 500, 100, 0.33
@@ -181,10 +180,7 @@ def attachment_scores(gold_heads: Heads, gold_relations: Relations, heads: Heads
 def share(counts: Counts, column: int, seed: int = 0) -> Interval:
     """The sum of a column of ``counts`` (sentences, columns) over that of the last, with a 95 % percentile bootstrap
     interval over sentences; ``n`` is the sum of the last: the words."""
-    drawn: npt.NDArray[Any] = np.random.default_rng(seed).multinomial(
-        len(counts), np.full(len(counts), 1 / len(counts)), DRAWS
-    )
-    right, words = (drawn @ counts[:, [column, -1]]).T
+    right, words = resampled_sums(counts[:, [column, -1]], seed).T
     low, high = np.percentile(right / words, [2.5, 97.5])
     total = counts.sum(axis=0)
     return Interval(float(total[column] / total[-1]), float(low), float(high), int(total[-1]))
