@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.errors import UserError
-from xling_utils.language_identity import token_states, variance_share, without_means
+from xling_utils.language_identity import variance_share, without_means
 from xling_utils.subject import Subject
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class LayerWidget:
     def __init__(self, subject: Subject, sentences: int = 500, tokens: int = 200) -> None:
         if len(subject.languages) < 2:
             raise UserError(f"layer widget: {subject.key} reads {' '.join(subject.languages)}; it takes two languages")
-        self.subject, self.sentences, self.tokens = subject, sentences, tokens
-        self._read = cache(self._compute)
+        self.subject = subject
+        self._read = cache(partial(subject.apart, sentences=sentences, count=tokens))
 
     def pictured(self, first: str, second: str, layer: int) -> tuple[Pictured, Pictured]:
         """The languages as the model has them, and each less its mean, in the same plane: across, from the mean of the
@@ -131,14 +131,6 @@ class LayerWidget:
             control.observe(update, "value")
         choices = ipywidgets.HBox(controls, layout=ipywidgets.Layout(flex_flow="row wrap"))
         return ipywidgets.VBox([choices, shown])
-
-    def _compute(self, language: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """States of its tokens (layers + 1, tokens, d), and its means (layers + 1, d) from other text."""
-        text = self.subject.text(language, 2 * self.sentences)
-        half = len(text) // 2
-        model, tokenizer = self.subject.model, self.subject.tokenizer
-        states = token_states(model, tokenizer, text[half:], self.tokens)
-        return states, self.subject.means(language, half)
 
 
 def chart(shown: Pictured, other: Pictured, what: str) -> alt.Chart:

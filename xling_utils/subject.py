@@ -107,6 +107,16 @@ class Subject:
         """The tokens that occur in the first ``sentences`` of a language's text, special ones left out."""
         return language_identity.token_sets(self.tokenizer, {language: self.text(language, sentences)})[language]
 
+    def apart(
+        self, language: str, sentences: int, count: int
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """States of the first ``count`` tokens of a language's text beyond its first ``sentences`` sentences, float32
+        (layers + 1, count, d), and its mean state (layers + 1, d) over those. A shorter text is halved."""
+        text = self.text(language, 2 * sentences)
+        half = len(text) // 2
+        states = language_identity.token_states(self.model, self.tokenizer, text[half:], count)
+        return states, self.means(language, half)
+
 
 @lru_cache(maxsize=64)
 def _text(spec: CorpusSpec, data: Path | None, form: Form, language: str) -> Sequence[str]:
