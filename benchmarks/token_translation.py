@@ -28,7 +28,8 @@ import torch
 from _machine import machine
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from xling_utils.lens import BATCH, encode, shifted
+from xling_utils.lens import BATCH, encode
+from xling_utils.representations import shifted
 from xling_utils.token_translation import predicted
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

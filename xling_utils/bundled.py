@@ -17,6 +17,7 @@ from safetensors.numpy import load_file, save_file
 
 from xling_utils import lens
 from xling_utils.errors import UserError
+from xling_utils.representations import UNITS
 from xling_utils.scales import scale
 from xling_utils.store import Run, RunStore, project_root
 from xling_utils.subject import Subject
@@ -78,7 +79,7 @@ def write(run: Run, data: Path | None, folder: Path) -> None:
     count = scale("natural").mean_sentences
     kept, tokens = {}, {}
     for language in subject.languages:
-        for unit in lens.UNITS:
+        for unit in UNITS:
             kept[f"{unit}.{language}"] = subject.means(language, count, unit)
         kept[f"states.{language}"] = subject.apart(language, count, SHOWN)[0].astype(np.float16)
         tokens[language] = sorted(subject.tokenizer.convert_tokens_to_ids(list(subject.tokens(language, count))))

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xling_utils import language_identity, lens, sentence_retrieval
+from xling_utils import language_identity, sentence_retrieval
 from xling_utils.corpora import parallel
+from xling_utils.representations import UNITS
 from xling_utils.scales import Scale
 from xling_utils.sentence_retrieval import METHODS, mined, placed, sentence_vectors
 from xling_utils.subject import Subject
@@ -59,7 +60,7 @@ def rows(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
     sizes = SIZES[scale.name]
     means = {
         unit: {language: subject.means(language, scale.mean_sentences, unit) for language in subject.languages}
-        for unit in lens.UNITS
+        for unit in UNITS
     }
     yield from _identity_rows(subject, means["token"], sizes)
     yield from _token_rows(subject, scale.mean_sentences)
@@ -114,7 +115,7 @@ def _retrieval_rows(
         for row in sentence_retrieval.rows(vectors, of, language, "en", LANGUAGE_MEANS):
             if row["method"] != "original":
                 yield row | {"unit": unit}
-            elif unit == lens.UNITS[0]:
+            elif unit == UNITS[0]:
                 yield row
 
 

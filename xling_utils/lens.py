@@ -1,7 +1,7 @@
-"""Any masked language model of ``transformers`` under the lens: its layers read, and one of them moved.
+"""Any masked language model of ``transformers`` under the lens: its layers, read.
 
 Nothing is known of a model by name. Its blocks are the module list as long as its configuration has layers; layer 0 is
-what the first block takes in, layer l what block l gives out, and a shift is added right there.
+what the first block takes in, layer l what block l gives out.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
@@ -23,7 +21,6 @@ from xling_utils.specs import EncoderSpec
 from xling_utils.store import Run
 
 BATCH = 64
-UNITS = ("token", "sentence")
 
 
 def blocks_of(model: Any) -> nn.ModuleList:
@@ -40,32 +37,6 @@ def blocks_of(model: Any) -> nn.ModuleList:
             "use an encoder whose blocks stand in one list"
         )
     return outer[0]
-
-
-@contextmanager
-def shifted(model: Any, layer: int, vector: npt.NDArray[np.floating] | Tensor) -> Iterator[None]:
-    """Within it, ``vector`` (d,) is added to every token's state at ``layer`` (mean difference shift: A, sec. 4.2.1).
-
-    Raises :class:`UserError` on a layer that the model does not have and a vector of another width.
-    """
-    blocks, width = blocks_of(model), int(model.config.hidden_size)
-    if not 0 <= layer <= len(blocks):
-        raise UserError(f"layer {layer}: the model has layers 0 to {len(blocks)}")
-    moved = torch.as_tensor(vector, dtype=model.dtype, device=model.device)
-    if moved.shape != (width,):
-        raise UserError(f"shift of shape {tuple(moved.shape)}: the model's states have {width} numbers")
-
-    def before(module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        return (inputs[0] + moved, *inputs[1:])
-
-    def after(module: nn.Module, inputs: Any, output: Any) -> Any:
-        return (output[0] + moved, *output[1:]) if isinstance(output, tuple) else output + moved
-
-    hook = blocks[0].register_forward_pre_hook(before) if layer == 0 else blocks[layer - 1].register_forward_hook(after)
-    try:
-        yield
-    finally:
-        hook.remove()
 
 
 @dataclass(frozen=True)
@@ -169,34 +140,3 @@ def encode(model: Any, tokenizer: Any, texts: Sequence[str]) -> dict[str, Tensor
     if int(encoded["input_ids"].max()) >= known:
         raise UserError(f"the tokenizer does not fit the model: id {int(encoded['input_ids'].max())} of {known}")
     return {name: value.to(model.device) for name, value in encoded.items()}
-
-
-def language_means(
-    model: Any, tokenizer: Any, sentences: Sequence[str], unit: str = "token"
-) -> npt.NDArray[np.float32]:
-    """The mean state of a language at every layer, float32 (layers + 1, d); see :func:`means_by_unit`.
-
-    Raises :class:`UserError` on an unknown unit and text without a token.
-    """
-    if unit not in UNITS:
-        raise UserError(f"unknown unit {unit!r}; known: {', '.join(UNITS)}")
-    return means_by_unit(model, tokenizer, sentences)[unit]
-
-
-def means_by_unit(model: Any, tokenizer: Any, sentences: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
-    """The mean state of a language at every layer, float32 (layers + 1, d), by what it is the mean of.
-
-    ``"token"``: over all tokens but special ones, as A writes it (sec. 4.1.1); ``"sentence"``: over sentences of the
-    mean over a sentence's tokens, special ones included, as D's program does. Raises :class:`UserError` on text without
-    a token.
-    """
-    total, count = torch.zeros(()), torch.zeros(len(UNITS), dtype=torch.float64)
-    for found in states(model, tokenizer, sentences):
-        of_tokens, of_sentences = (found.tokens & ~found.special).double(), found.tokens.double()
-        weights = torch.stack([of_tokens, of_sentences / of_sentences.sum(dim=1, keepdim=True)])
-        total = total + torch.einsum("lbtd,ubt->uld", found.layers.double(), weights)
-        count += weights.sum(dim=(1, 2)).cpu()
-    if not count.all():
-        raise UserError("language mean: the text holds no token; give at least one sentence")
-    means = (total.cpu() / count[:, None, None]).float().numpy()
-    return dict(zip(UNITS, means, strict=True))

@@ -42,12 +42,10 @@ from xling_utils.store import Run, RunStore
 from xling_utils.subject import Subject
 from xling_utils.word_alignment import WORD_ALIGNMENT
 
-_CORPORA = tuple(
-    f"corpora/{room}.py" for room in ("__init__", "checks", "directory", "kept", "labelled", "text", "transforms")
-)
+_CORPORA = tuple(f"corpora/{room}.py" for room in ("__init__", "directory", "kept", "labelled", "text", "transforms"))
 _READING = ("reading.py", "word_retrieval.py", "retrieval.py", "representations.py", "weights.py", "encoder.py",
             "tokenization.py", *_CORPORA)  # fmt: skip
-_LENS = ("lens.py", "subject.py", "corpora/parallel.py", *_CORPORA)
+_LENS = ("lens.py", "representations.py", "subject.py", "corpora/parallel.py", *_CORPORA)
 WORDS = "word retrieval"
 """The task of chapter 1."""
 ROOMS = {

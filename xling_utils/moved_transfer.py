@@ -20,12 +20,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from xling_utils import corpora, lens
+from xling_utils import corpora
 from xling_utils.corpora.controlled.inference import LABELS
 from xling_utils.corpora.directory import existing
 from xling_utils.corpora.labelled import INFERENCE_FILES
 from xling_utils.corpora.treebanks import LOW_RESOURCE, UPOS, languages_with_trees, treebank
 from xling_utils.errors import UserError
+from xling_utils.representations import language_means
 from xling_utils.retrieval import Interval, bootstrap
 from xling_utils.scales import Scale
 from xling_utils.sentence_retrieval import METHODS
@@ -226,7 +227,7 @@ def _tuned(
 
 def _mean(reader: MovedReader, text: Sequence[str]) -> Vector:
     """At the layer where the reader moves states, of the model as it is now, nothing moved."""
-    return lens.language_means(reader.body, reader.tokenizer, text)[reader.layer]
+    return language_means(reader.body, reader.tokenizer, text)[reader.layer]
 
 
 def _parts(

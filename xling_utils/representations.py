@@ -1,21 +1,28 @@
-"""Vectors out of models: words as means over their contexts, layer by layer.
+"""Vectors out of models: words as means over their contexts, languages as means over their tokens, layer by layer.
 
 Layer 0 is the embedding output, layer l the output of block l.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor, nn
 
 from xling_utils.encoder import Encoder
+from xling_utils.errors import UserError
+from xling_utils.lens import blocks_of, states
 from xling_utils.tokenization import CLS, TokenStream
 
 BATCH = 128
+UNITS = ("token", "sentence")
+"""What a language's mean is taken over."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +66,8 @@ def contextual_words(
         block = np.pad(block, ((0, 0), (1, 0)), constant_values=CLS)
         here = slice(*np.searchsorted(row, (start, start + BATCH)))
         places = torch.from_numpy(inside[here] - start * length)
-        for layer, states in enumerate(model.hidden_states(torch.from_numpy(block))):
-            sums[layer].index_add_(0, piece_of[here], states.flatten(0, 1)[places])
+        for layer, hidden in enumerate(model.hidden_states(torch.from_numpy(block))):
+            sums[layer].index_add_(0, piece_of[here], hidden.flatten(0, 1)[places])
     counts = np.bincount(word, minlength=len(distinct))
     vectors = sums.numpy() / np.maximum(counts * pieces, 1)[:, None].astype(np.float32)
     asked = [distinct[pieces] for pieces in words]
@@ -118,3 +125,60 @@ def centred(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     seen = vectors.any(axis=-1, keepdims=True)
     mean = vectors.sum(axis=-2, keepdims=True) / np.maximum(seen.sum(axis=-2, keepdims=True), 1)
     return np.where(seen, vectors - mean.astype(vectors.dtype), 0).astype(vectors.dtype)
+
+
+def language_means(
+    model: Any, tokenizer: Any, sentences: Sequence[str], unit: str = "token"
+) -> npt.NDArray[np.float32]:
+    """The mean state of a language at every layer, float32 (layers + 1, d); see :func:`means_by_unit`.
+
+    Raises :class:`UserError` on an unknown unit and text without a token.
+    """
+    if unit not in UNITS:
+        raise UserError(f"unknown unit {unit!r}; known: {', '.join(UNITS)}")
+    return means_by_unit(model, tokenizer, sentences)[unit]
+
+
+def means_by_unit(model: Any, tokenizer: Any, sentences: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+    """The mean state of a language at every layer, float32 (layers + 1, d), by what it is the mean of.
+
+    ``"token"``: over all tokens but special ones, as A writes it (sec. 4.1.1); ``"sentence"``: over sentences of the
+    mean over a sentence's tokens, special ones included, as D's program does. Raises :class:`UserError` on text without
+    a token.
+    """
+    total, count = torch.zeros(()), torch.zeros(len(UNITS), dtype=torch.float64)
+    for found in states(model, tokenizer, sentences):
+        of_tokens, of_sentences = (found.tokens & ~found.special).double(), found.tokens.double()
+        weights = torch.stack([of_tokens, of_sentences / of_sentences.sum(dim=1, keepdim=True)])
+        total = total + torch.einsum("lbtd,ubt->uld", found.layers.double(), weights)
+        count += weights.sum(dim=(1, 2)).cpu()
+    if not count.all():
+        raise UserError("language mean: the text holds no token; give at least one sentence")
+    means = (total.cpu() / count[:, None, None]).float().numpy()
+    return dict(zip(UNITS, means, strict=True))
+
+
+@contextmanager
+def shifted(model: Any, layer: int, vector: npt.NDArray[np.floating] | Tensor) -> Iterator[None]:
+    """Within it, ``vector`` (d,) is added to every token's state at ``layer`` (mean difference shift: A, sec. 4.2.1).
+
+    Raises :class:`UserError` on a layer that the model does not have and a vector of another width.
+    """
+    blocks, width = blocks_of(model), int(model.config.hidden_size)
+    if not 0 <= layer <= len(blocks):
+        raise UserError(f"layer {layer}: the model has layers 0 to {len(blocks)}")
+    moved = torch.as_tensor(vector, dtype=model.dtype, device=model.device)
+    if moved.shape != (width,):
+        raise UserError(f"shift of shape {tuple(moved.shape)}: the model's states have {width} numbers")
+
+    def before(module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return (inputs[0] + moved, *inputs[1:])
+
+    def after(module: nn.Module, inputs: Any, output: Any) -> Any:
+        return (output[0] + moved, *output[1:]) if isinstance(output, tuple) else output + moved
+
+    hook = blocks[0].register_forward_pre_hook(before) if layer == 0 else blocks[layer - 1].register_forward_hook(after)
+    try:
+        yield
+    finally:
+        hook.remove()

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from xling_utils import corpora, foreign, language_identity, lens
 from xling_utils.errors import UserError
+from xling_utils.representations import means_by_unit
 from xling_utils.specs import CorpusSpec, Form
 from xling_utils.store import Run
 
@@ -96,10 +97,11 @@ class Subject:
 
     def means(self, language: str, sentences: int, unit: str = "token") -> npt.NDArray[np.float32]:
         """The mean state at every layer of the first ``sentences`` of a language's text, float32 (layers + 1, d), over
-        ``unit``: one of :data:`lens.UNITS`. Computed once. Raises what :func:`lens.language_means` raises."""
+        ``unit``: one of :data:`representations.UNITS`. Computed once. Raises what
+        :func:`representations.language_means` raises."""
         found = self._means.get((language, sentences))
         if found is None:
-            found = lens.means_by_unit(self.model, self.tokenizer, self.text(language, sentences))
+            found = means_by_unit(self.model, self.tokenizer, self.text(language, sentences))
             self._means[language, sentences] = found
         return found[unit]
 

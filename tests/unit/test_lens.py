@@ -20,7 +20,8 @@ from transformers import (
 )
 
 from xling_utils.errors import UserError
-from xling_utils.lens import blocks_of, encode, language_means, shifted, states
+from xling_utils.lens import blocks_of, encode, states
+from xling_utils.representations import language_means, shifted
 from xling_utils.token_translation import predicted
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

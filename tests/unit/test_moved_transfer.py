@@ -40,6 +40,7 @@ from xling_utils.moved_transfer import (
     languages_with,
     rows,
 )
+from xling_utils.representations import shifted
 from xling_utils.scales import scale
 from xling_utils.specs import CorpusSpec, EncoderSpec, TokenizerSpec
 from xling_utils.subject import Subject
@@ -112,7 +113,7 @@ def test_states_move_at_their_layer_and_only_in_their_language(model, subject):
     assert all(torch.equal(now, old) for now, old in zip(english, before["en"], strict=True))
     assert all(torch.equal(french[layer], before["fr"][layer]) for layer in (0, 1))
     reader.moves = {}
-    with lens.shifted(reader.body, 2, vector):
+    with shifted(reader.body, 2, vector):
         expected = read(reader, "fr", text)
     assert torch.equal(french[3], expected[3]) and not torch.allclose(french[3], before["fr"][3], atol=1e-3)
 

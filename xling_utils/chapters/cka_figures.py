@@ -20,7 +20,7 @@ from xling_utils.chapters.cka import (
     of,
 )  # fmt: skip
 from xling_utils.chapters.contrasts import targets
-from xling_utils.chapters.data_size import summary
+from xling_utils.chapters.joint import summary
 from xling_utils.charts import LANGUAGE_NAMES
 
 FORMS = {"CKA, debiased": "cka_debiased", "CKA": "cka"}

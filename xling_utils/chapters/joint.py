@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from xling_utils.chapters import Planned
+from xling_utils.chapters import Planned, data_size
 from xling_utils.retrieval import Interval, over_seeds
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
 
@@ -34,6 +34,22 @@ def layer_at(depth: float, table: pd.DataFrame) -> int:
 def over(table: pd.DataFrame) -> str:
     """What :func:`interval` takes intervals over."""
     return "seeds" if table["seed"].nunique() > 1 else "languages"
+
+
+def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Means with 95 % intervals over seeds, as :func:`data_size.summary` has them; of a single seed intervals are over
+    languages, and of a single language over the items that it was measured on."""
+    found = data_size.summary(rows, by)
+    if rows["seed"].nunique() > 1:
+        return found
+    for place, (_, group) in enumerate(rows.groupby(list(by), sort=False)):
+        language = group["source"].where(group["source"] != "en", group["target"])
+        values = group.groupby(language)["value"].mean()
+        found.loc[place, ["low", "high"]] = group[["low", "high"]].mean()
+        if len(values) > 1:
+            over = over_seeds(values.tolist())
+            found.loc[place, ["low", "high"]] = over.low, over.high
+    return found
 
 
 EMPTY = Interval(float("nan"), float("nan"), float("nan"), 0)

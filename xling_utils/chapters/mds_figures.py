@@ -10,8 +10,7 @@ import pandas as pd
 
 from xling_utils import charts_layers, charts_shift, published
 from xling_utils.chapters.contrasts import targets
-from xling_utils.chapters.data_size import summary
-from xling_utils.chapters.joint import A_LAYER, TRAINED, UNTRAINED, layer_at
+from xling_utils.chapters.joint import A_LAYER, TRAINED, UNTRAINED, layer_at, summary
 from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.language_shift import TOKEN_TRANSLATION
 from xling_utils.moved_transfer import MOVED, NLI, PARSING, POS, UPPER, WHOLE

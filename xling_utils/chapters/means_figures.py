@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 
 from xling_utils import charts_layers, published
-from xling_utils.chapters.data_size import summary
-from xling_utils.chapters.joint import D_LAYER, TRAINED, UNTRAINED, layer_at
+from xling_utils.chapters.joint import D_LAYER, TRAINED, UNTRAINED, layer_at, summary
 from xling_utils.chapters.language_means import ORIGINAL, languages, of
 from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.sentence_retrieval import METHODS

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from xling_utils import lens
 from xling_utils.errors import UserError
+from xling_utils.representations import shifted
 from xling_utils.transfer.readers import TransformersReader
 
 
@@ -35,7 +36,7 @@ class MovedReader(TransformersReader):
     def states(self, language: str, ids: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
         if language not in self.moves:
             return super().states(language, ids, mask, segments)
-        with lens.shifted(self.body, self.layer, self.moves[language]):
+        with shifted(self.body, self.layer, self.moves[language]):
             return super().states(language, ids, mask, segments)
 
     def freeze_below(self, layer: int) -> None:
