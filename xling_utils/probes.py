@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from xling_utils import measures, model_similarity
+from xling_utils import bundled, measures, model_similarity
 from xling_utils.chapters import cka, joint, module
 from xling_utils.corpora import fingerprint
 from xling_utils.errors import UserError
@@ -68,6 +68,11 @@ def explored(scale: str, languages: Sequence[str], live: str, data: Path | None,
         return None
     spec = scale_of(scale).joint(("en", *languages), FIRST_REPORTED_SEED)
     return Subject.of_run(ensure([spec], store=RunStore(), data=data, progress=False)[spec], data)
+
+
+def tried(languages: Sequence[str], data: Path | None, model: str | None) -> Subject:
+    """What a reader may try in the widgets: ``model``, or the encoder of real text that comes with the book."""
+    return _opened(model, ("en", *languages), data) if model else bundled.load()
 
 
 def _rows(chapter: str, subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:

@@ -74,6 +74,10 @@ def verdicts(table: pd.DataFrame) -> list[Verdict]:
         ):
             quantity = f"{'P@1' if metric == 'p_at_1' else 'F1'} at layer {layer}, {first} - {second}"
             found.append(direction(f"{name} {text}", where, quantity, gain(metric, first, second, layer)))
+    for method in (ORIGINAL, ZERO_MEAN):
+        learned = values(table, "p_at_1", method, layer) - values(table, "p_at_1", method, layer, model=UNTRAINED)
+        quantity = f"P@1 at layer {layer}, {method}, {TRAINED} - {UNTRAINED}"
+        found.append(direction(f"What is found is learned (control, {method})", "–", quantity, interval(learned)))
     return [verdict for verdict in found if verdict.interval.n]
 
 
