@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from xling_utils import chapters, published, records, scales
-from xling_utils.chapters import data_size
+from xling_utils.chapters import data_size, joint
 from xling_utils.errors import UserError
 from xling_utils.specs import LANGUAGES, EncoderSpec, run_from_dict, to_dict
 
@@ -141,3 +141,17 @@ def test_comparison_finds_the_same_measurements() -> None:
     assert (same["recorded"] - same["live"]).to_numpy() == pytest.approx(0.01)
     assert records.compare(rows, rows.assign(run="other")).empty
     assert isinstance(same, pd.DataFrame)
+
+
+def test_intervals_are_over_seeds_else_over_languages_else_over_items() -> None:
+    rows = pd.DataFrame(
+        {"seed": [11, 11, 12, 12], "source": ["fr", "de"] * 2, "target": "en", "layer": 0,
+         "value": [0.1, 0.3, 0.2, 0.4], "low": 0.0, "high": [0.5, 0.6, 0.7, 0.8]}
+    )  # fmt: skip
+    (seeds,) = joint.summary(rows, ["layer"]).to_dict("records")
+    assert (seeds["value"], seeds["seeds"]) == (pytest.approx(0.25), 2) and seeds["low"] < 0 < 0.8 < seeds["high"]
+    one = rows[rows["seed"] == 11]
+    (languages,) = joint.summary(one, ["layer"]).to_dict("records")
+    assert (languages["low"] + languages["high"]) / 2 == pytest.approx(0.2) and languages["high"] > 1
+    (items,) = joint.summary(one[one["source"] == "de"], ["layer"]).to_dict("records")
+    assert (items["value"], items["low"], items["high"]) == (pytest.approx(0.3), 0.0, 0.6)
