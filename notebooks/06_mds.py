@@ -146,12 +146,6 @@ tables.show(mds_figures.best(natural), digits=1)
 # %% tags=["hide-input", "of-the-record"]
 display.HTML(mds_figures.samples(answering, spoken, "en", "fr"))
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-transfer-natural", "caption": "REALTRANSFER\n\nXNLI, tagging and parsing of treebanks, in each language, by what was done with its mean; bars are 95 % intervals over test items. Choose the measure below; the legend picks a method."}}
-mds_figures.transfer(natural, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS)
-
-# %% tags=["hide-input", "of-the-record"]
-tables.show(mds_figures.inference_beside_paper(natural), digits=1)
-
 # %% [markdown]
 # ## Verdicts
 #
