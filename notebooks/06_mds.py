@@ -93,7 +93,7 @@ display.HTML(mds_figures.samples(moved, quoted, "en", languages[0])) if moved el
 # starts.
 
 # %% [markdown] tags=["of-the-record"]
-# The encoder that answers is one of real text, and comes with the book: write what you like. Of [real text](#on-real-text) there is more below.
+# The encoder that answers is one of real text, and comes with the book: write what you like.
 
 # %% tags=["hide-input"]
 tried = probes.tried(languages, folder, model)
