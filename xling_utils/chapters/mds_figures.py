@@ -105,7 +105,8 @@ def transfer(table: pd.DataFrame, measures: Mapping[str, tuple[str, str]], kinds
         return None
     named = found.assign(language=[LANGUAGE_NAMES.get(language, language) for language in found["target"]])
     return charts_shift.by_language(
-        named, kinds=list(kinds), measures=list(dict.fromkeys(named["measure"])), languages=list(dict.fromkeys(named["language"])),
+        named, kinds=list(kinds), measures=list(dict.fromkeys(named["measure"])),
+        languages=list(dict.fromkeys(named["language"])),
         description="Transfer to each language by what was done with the languages' means.",
     )  # fmt: skip
 
