@@ -99,7 +99,7 @@ display.HTML(mds_figures.samples(moved, quoted, "en", languages[0])) if moved el
 tried = probes.tried(languages, folder, model)
 spoken = examples.sentences(tried.corpus.source, tried.languages)
 answering = translation_widget.TranslationWidget(tried, {k: lines[0] for k, lines in spoken.items()})
-answering.widget()
+answering.widget(target="ru", weight=2.0)
 
 # %% [markdown] tags=["of-the-record"]
 # ## What it is good for

@@ -121,24 +121,26 @@ class TranslationWidget:
             f'<div class="key">Predicted tokens by language: {key}</div></div>'
         )
 
-    def widget(self) -> ipywidgets.VBox:
-        """A sentence, two languages, a layer and a weight to choose; needs a running kernel to change. A mistake is
-        shown as one line where the tokens would be."""
+    def widget(self, target: str | None = None, weight: float = 1.0) -> ipywidgets.VBox:
+        """A sentence, two languages, a layer and a weight to choose, of which ``target`` (if the subject reads it) and
+        ``weight`` are chosen at first; needs a running kernel to change. A mistake is shown as one line where the
+        tokens would be."""
         import ipywidgets
 
         wide = ipywidgets.Layout(width="auto", max_width="640px")
         languages = [(language_name(language), language) for language in self.subject.languages]
         first = next(iter(self.examples))
-        second = next(language for language in self.subject.languages if language != first)
+        others = [language for language in self.subject.languages if language != first]
+        second = target if target in others else others[0]
         sentence = ipywidgets.Text(value=self.examples[first], description="Sentence", layout=wide)
         source = ipywidgets.Dropdown(options=languages, value=first, description="From")
-        target = ipywidgets.Dropdown(options=languages, value=second, description="To")
+        into = ipywidgets.Dropdown(options=languages, value=second, description="To")
         layers = self.subject.layers
         layer = ipywidgets.IntSlider(value=layers // 2, min=0, max=layers, description="Layer")
         low, high, step = WEIGHTS
-        weight = ipywidgets.FloatSlider(value=1.0, min=low, max=high, step=step, description="Weight")
+        moved = ipywidgets.FloatSlider(value=weight, min=low, max=high, step=step, description="Weight")
         shown = ipywidgets.HTML(layout=ipywidgets.Layout(width="auto"))
-        controls = (sentence, source, target, layer, weight)
+        controls = (sentence, source, into, layer, moved)
 
         def update(_: Any = None) -> None:
             try:
@@ -156,7 +158,7 @@ class TranslationWidget:
         for control in controls:
             control.observe(update, "value")
         rows = [ipywidgets.HBox(pair, layout=ipywidgets.Layout(flex_flow="row wrap"))
-                for pair in ((source, target), (layer, weight))]  # fmt: skip
+                for pair in ((source, into), (layer, moved))]  # fmt: skip
         return ipywidgets.VBox([sentence, *rows, shown])
 
     def _normalised(self, sentence: str) -> str:

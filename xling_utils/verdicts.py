@@ -76,7 +76,7 @@ def frame(verdicts: Sequence[Verdict], over: str = "seeds") -> pd.DataFrame:
                 for v in verdicts
             ],
             over: [v.interval.n for v in verdicts],
-            "verdict": [v.verdict for v in verdicts],
+            "verdict": [v.verdict.replace("seeds", over) for v in verdicts],
         }
     )
 
