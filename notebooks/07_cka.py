@@ -36,7 +36,7 @@ model = None  # a masked language model of your own, instead: a folder, or a nam
 # %% tags=["hide-input"]
 from pathlib import Path
 
-from xling_utils import charts_mime, measures, records, tables, verdicts
+from xling_utils import charts_mime, layer_widget, measures, probes, records, tables, verdicts
 from xling_utils.chapters import cka, cka_figures, joint
 
 charts_mime.enable()
@@ -166,6 +166,15 @@ tables.show(verdicts.frame(cka.verdicts(both), joint.over(both)))
 
 # %% tags=["hide-input", "of-the-record"]
 tables.show(verdicts.frame(cka.verdicts(natural), joint.over(natural)))
+
+# %% [markdown]
+# ## Try it
+#
+# Tokens of two languages in one encoder: once each language's mean is taken away, do the clouds have the same shape? In a live notebook, choose languages and
+# layer; the page shows where it starts.
+
+# %% tags=["hide-input"]
+layer_widget.LayerWidget(probes.tried(languages, folder, model)).widget("ru", "zh")
 
 # %% [markdown] tags=["of-the-record"]
 # ## Limits

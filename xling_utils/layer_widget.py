@@ -108,13 +108,16 @@ class LayerWidget:
             )
         return f'{STYLE}<div class="xling-layer">{"".join(figures)}</div>'
 
-    def widget(self) -> ipywidgets.VBox:
-        """Two languages and a layer to choose; needs a running kernel to change. A mistake is shown as one line."""
+    def widget(self, *shown_first: str) -> ipywidgets.VBox:
+        """Two languages and a layer to choose; needs a running kernel to change. A mistake is shown as one line.
+        ``shown_first`` are two languages to start with, if the subject reads them."""
         import ipywidgets
 
-        languages = [(language_name(language), language) for language in self.subject.languages]
-        first = ipywidgets.Dropdown(options=languages, value=languages[0][1], description="Language")
-        second = ipywidgets.Dropdown(options=languages, value=languages[1][1], description="and")
+        there = self.subject.languages
+        start = shown_first if len(shown_first) == 2 and set(shown_first) <= set(there) else there
+        languages = [(language_name(language), language) for language in there]
+        first = ipywidgets.Dropdown(options=languages, value=start[0], description="Language")
+        second = ipywidgets.Dropdown(options=languages, value=start[1], description="and")
         layers = self.subject.layers
         layer = ipywidgets.IntSlider(value=layers // 2, min=0, max=layers, description="Layer")
         shown = ipywidgets.HTML(layout=ipywidgets.Layout(width="auto"))
