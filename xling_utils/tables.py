@@ -15,4 +15,4 @@ def show(frame: pd.DataFrame, digits: int = 3) -> Styler:
     whole = [c for c in frame.columns if pd.api.types.is_integer_dtype(frame[c])]
     style = frame.style.hide(axis="index").set_table_attributes('class="dataframe"')
     style = style.format(precision=digits, na_rep="–", escape="html")
-    return style.format("{:,}", subset=whole) if whole else style
+    return style.format("{:,}", na_rep="–", subset=whole) if whole else style

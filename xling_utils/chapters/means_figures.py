@@ -97,7 +97,7 @@ def token_sets(table: pd.DataFrame) -> pd.DataFrame:
             "language": [LANGUAGE_NAMES[language] for language in found.index],
             "tokens": found["tokens"].to_numpy(),
             "shared with English": found["shared_tokens"].to_numpy(),
-            "tokens, paper": printed["tokens"].reindex(found.index).astype("Int64").to_numpy(),
-            "shared with English, paper": printed["shared_with_en"].reindex(found.index).astype("Int64").to_numpy(),
+            "tokens, paper": printed["tokens"].reindex(found.index).astype("Int64").array,
+            "shared with English, paper": printed["shared_with_en"].reindex(found.index).astype("Int64").array,
         }
     )
