@@ -48,7 +48,7 @@ folder = Path(data) if data else None
 # the same encoder *untrained*, with its first weights: what it shows needs no learning.
 
 # %% [markdown]
-# A language's mean is taken at every layer over the tokens of a few thousand sentences; everything below is measured
+# A language's mean is taken at every layer over the tokens of a thousand sentences or more; everything below is measured
 # on other sentences.
 
 # %% tags=["hide-input"]
