@@ -62,7 +62,7 @@ def test_figures_tables_and_verdicts_of_chapter_5(tables: dict[str, pd.DataFrame
         means_figures.token_sets(table)["shared with English"].iloc[0] == means_figures.token_sets(table)["tokens"][0]
     )
     assert len(means_figures.units(table)) == LAYERS + 1
-    assert len(verdicts.frame(language_means.verdicts(table))) == 8
+    assert len(verdicts.frame(language_means.verdicts(table))) == 10
 
 
 def test_nothing_converts_unmoved_and_both_directions_are_there(tables: dict[str, pd.DataFrame]) -> None:

@@ -134,6 +134,15 @@ def test_trees_are_read_back_from_the_labels_of_their_words(reader):
         assert [head for head, _ in found] == head and [RELATIONS[i] for _, i in found] == name
 
 
+def test_a_word_longer_than_an_input_is_a_wrong_word_and_no_crash(reader):
+    long = " ".join(WORDS[:12])  # twelve pieces of one word, the model takes twelve with [CLS] and [SEP]
+    inputs = parsed(reader, [[long], ["v0", "n0"]], [[0], [0, 1]], [["root"], ["root", "obj"]], "en")
+    assert [len(item.places) for item in inputs] == [0, 2]
+    heads, names = parse(Parser(reader), inputs, "en")
+    assert (heads[0], names[0]) == ([], []) and len(heads[1]) == 2
+    assert attachment_scores([[0]], [["root"]], heads[:1], names[:1]).tolist() == [[0, 0, 1]]
+
+
 def test_nothing_is_learned_from_a_head_that_was_cut_off(reader):
     words, heads, names = [["n1"] * 20], [[20, 1, *[2] * 17, 0]], [["obj"] * 19 + ["root"]]
     (item,) = parsed(reader, words, heads, names, "en")

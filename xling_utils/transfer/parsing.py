@@ -108,6 +108,8 @@ def parse(model: Parser, inputs: Sequence[Input], language: str) -> tuple[list[l
         best = (relations[..., 1:].argmax(dim=-1) + 1).cpu().numpy()
         for row, number in enumerate(batch.numbers):
             size = len(inputs[number].places)
+            if not size:  # its first word alone was longer than the model takes
+                continue
             tree = spanning_tree(arcs[row, :size, : size + 1])
             heads[number] = tree
             names[number] = [RELATIONS[best[row, word, head] if head else 0] for word, head in enumerate(tree)]
