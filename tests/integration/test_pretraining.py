@@ -403,7 +403,7 @@ def test_the_cased_vocabulary_gets_cased_text(tmp_path, monkeypatch):
     spec = replace(RUN, tokenizer=TokenizerSpec("mbert", 0), training=replace(RUN.training, steps=1))
     trained(tmp_path / "cased", spec, data=tmp_path / "data")
     trained(tmp_path / "lower", replace(RUN, training=spec.training))
-    assert asked == [(False, False), (False, True), (True, False), (True, True)]
+    assert asked == [("cased", False), ("cased", True), ("lower", False), ("lower", True)]
 
 
 def test_inputs_longer_than_the_positions_are_refused(tmp_path):

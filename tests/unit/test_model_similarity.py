@@ -169,7 +169,7 @@ def table(rotated: float = 0.5) -> pd.DataFrame:
                 for metric in cka.EXPERIMENTS:
                     share = value * (rotated if metric.startswith("p_at") else 0.1 if metric.endswith("_random") else 1)
                     rows.append(named | {"metric": metric, "value": share})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(source="en", low=np.nan, high=np.nan)
 
 
 def test_verdicts_follow_the_rows():
@@ -196,7 +196,7 @@ def test_one_model_is_judged_over_languages_and_by_what_there_is():
 
 def test_every_figure_has_what_it_shows():
     static = {"seed": 11, "encoders": cka.STATIC, "layer": 0, "target": "fr", "metric": "p_at_1_csls", "value": 0.5}
-    rows = pd.concat([table(), pd.DataFrame([static])])
+    rows = pd.concat([table(), pd.DataFrame([static]).assign(source="en", low=0.4, high=0.6)])
     words = cka_figures.words(rows)
     assert cka_figures.transfer(rows).to_dict() and cka_figures.transfer(rows[rows["metric"] == "cka"]) is None
     for chart in (cka_figures.heat_map(table()), cka_figures.retrieval(table()), words):

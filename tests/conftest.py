@@ -1,0 +1,9 @@
+"""What all tests start from."""
+
+from __future__ import annotations
+
+import signal
+
+# A job in the background ignores interrupts and hands that on to its children, which tests here interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
