@@ -41,7 +41,7 @@ STYLE = """<style>
   text-underline-offset: 3px; }
 .xling-tokens .both { background: #e4e4e4; border-color: #6f6f6f; border-style: dotted; }
 .xling-tokens .neither { background: #fff; border-color: #6f6f6f; border-style: dashed; font-style: italic; }
-.xling-tokens .key { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; }
+.xling-tokens .key { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; margin-bottom: 14px; }
 </style>"""
 
 

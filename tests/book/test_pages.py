@@ -172,3 +172,9 @@ def test_search_works_from_disk(sample_html: Path, browser: Browser) -> None:
     )
     assert browser.errors() == []
     assert browser.outside() == []
+
+
+def test_a_moved_sentence_stands_on_the_page_itself_in_the_dark(book: Path, browser: Browser) -> None:
+    browser.open(book / "notebooks" / "06_mds.html", 1100, "dark")
+    behind = "return getComputedStyle(document.querySelector('.text_html:has(.xling-tokens)')).backgroundColor"
+    assert browser.run(behind) == "rgba(0, 0, 0, 0)", "its text has the page's colour, so it needs the page's ground"
