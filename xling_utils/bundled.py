@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ class Bundled(Subject):
     folder: Path = FOLDER
 
     def means(self, language: str, sentences: int, unit: str = "token") -> npt.NDArray[np.float32]:
-        return self._kept()[f"{unit}.{language}"]
+        return self._kept[f"{unit}.{language}"]
 
     def tokens(self, language: str, sentences: int) -> set[str]:
         ids = json.loads((self.folder / TOKENS).read_text(encoding="utf-8"))[language]
@@ -45,8 +46,9 @@ class Bundled(Subject):
     def apart(
         self, language: str, sentences: int, count: int
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        return self._kept()[f"states.{language}"][:, :count].astype(np.float32), self.means(language, sentences)
+        return self._kept[f"states.{language}"][:, :count].astype(np.float32), self.means(language, sentences)
 
+    @cached_property
     def _kept(self) -> dict[str, npt.NDArray[np.float32]]:
         return load_file(self.folder / STATES)
 
@@ -56,10 +58,11 @@ def load(folder: Path | None = None) -> Bundled:
 
     Raises :class:`UserError` outside of a checkout, and if the files are not what they were.
     """
-    root = project_root()
-    if folder is None and root is None:
-        raise UserError("bundled encoder: run this inside a checkout of the book (no _toc.yml found here or above)")
-    folder = folder or Path(root or "") / FOLDER
+    if folder is None:
+        root = project_root()
+        if root is None:
+            raise UserError("bundled encoder: run this inside a checkout of the book (no _toc.yml found here or above)")
+        folder = root / FOLDER
     store = RunStore(folder)
     keys = store.keys()
     runs = [run for key in keys if (run := store.get(key))]

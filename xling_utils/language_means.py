@@ -96,11 +96,11 @@ def _identity_rows(subject: Subject, means: Mapping[str, Array], sizes: Sizes) -
 
 
 def _token_rows(subject: Subject, sentences: int) -> Iterator[dict[str, Any]]:
-    english = subject.tokens("en", sentences)
-    for language in subject.languages:
-        own, count = subject.tokens(language, sentences), len(subject.text(language, sentences))
+    sets = {language: subject.tokens(language, sentences) for language in subject.languages}
+    for language, own in sets.items():
+        count = len(subject.text(language, sentences))
         yield _row("tokens", "en", language, len(own), n=count)
-        yield _row("shared_tokens", "en", language, len(own & english), n=count)
+        yield _row("shared_tokens", "en", language, len(own & sets["en"]), n=count)
 
 
 def _retrieval_rows(

@@ -67,7 +67,7 @@ def rows(run: Run, scale: Scale, data: Path | None, task: str) -> Iterator[dict[
 
 class Source:
     """Where labelled data come from: ``name`` (``"controlled"`` or ``"directory"``), the ``data`` directory, and
-    whether text is put into lower case, as the reader's tokenizer wants it."""
+    the ``form`` of real text that the reader's tokenizer wants."""
 
     def __init__(self, name: str, data: Path | None = None, form: Form = "lower") -> None:
         self.name, self.data, self.form = name, data, form

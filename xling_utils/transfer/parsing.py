@@ -108,8 +108,6 @@ def parse(model: Parser, inputs: Sequence[Input], language: str) -> tuple[list[l
         best = (relations[..., 1:].argmax(dim=-1) + 1).cpu().numpy()
         for row, number in enumerate(batch.numbers):
             size = len(inputs[number].places)
-            if not size:  # its first word alone was longer than the model takes
-                continue
             tree = spanning_tree(arcs[row, :size, : size + 1])
             heads[number] = tree
             names[number] = [RELATIONS[best[row, word, head] if head else 0] for word, head in enumerate(tree)]
@@ -125,7 +123,7 @@ def spanning_tree(scores: npt.NDArray[np.float64]) -> list[int]:
     others together, so that one is used, the best (Stanojević and Cohen 2021, sec. 3).
     """
     greedy = scores.argmax(axis=1).tolist()
-    if _is_tree(greedy):
+    if not greedy or _is_tree(greedy):  # no words where the first alone was longer than the model takes
         return greedy
     import networkx
 
