@@ -35,7 +35,7 @@ from xling_utils.language_means import LANGUAGE_MEANS
 from xling_utils.language_shift import TOKEN_TRANSLATION
 from xling_utils.model_similarity import SIMILARITY
 from xling_utils.progress import bar
-from xling_utils.scales import Scale
+from xling_utils.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import canonical_json
 from xling_utils.store import Run, RunStore
@@ -98,9 +98,10 @@ def table(
     scheduler: str | None = None,
     jobs: int | None = None,
     model: str | None = None,
+    seed: int | None = None,
 ) -> pd.DataFrame:
     """The chapter's runs, trained where missing, measured where not yet, as one tidy table; or what the chapter shows
-    of ``model`` (see :mod:`probes`).
+    of ``model`` (see :mod:`probes`). ``seed`` takes that one seed instead of the first ``seeds`` reported ones.
 
     Raises :class:`UserError` on parameters no chapter can take and on mistakes in the data.
     """
@@ -111,7 +112,9 @@ def table(
         return probes.table(chapter, model, scale, languages, data)
     store = RunStore()
     module = chapters.module(chapter)
-    planned = module.grid(scale_of(scale), languages, seeds, live)
+    planned = module.grid(scale_of(scale), languages, seeds if seed is None else 1, live)
+    if seed is not None:
+        planned = [each.moved(seed - FIRST_REPORTED_SEED) for each in planned]
     specs = [spec for p in planned for spec in p.specs]
     runs = ensure(specs, store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
     wanted = [(p, tuple(runs[spec].key for spec in p.specs), task) for p in planned for task in module.tasks(p)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -50,6 +50,15 @@ class Planned:
         """The language measured against English; English itself where no run reads another."""
         languages = (language for spec in self.specs for language in spec.corpus.languages)
         return next((language for language in languages if language != "en"), "en")
+
+    def moved(self, seeds: int) -> Planned:
+        """The same with ``seeds`` added to every seed: of the text, of the weights, and of the run beside it."""
+        return replace(self, spec=_moved(self.spec, seeds), beside=_moved(self.beside, seeds) if self.beside else None)
+
+
+def _moved(spec: RunSpec, seeds: int) -> RunSpec:
+    corpus = replace(spec.corpus, seed=spec.corpus.seed + seeds)
+    return replace(spec, corpus=corpus, seed=spec.seed + seeds)
 
 
 def module(chapter: str) -> ModuleType:
