@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xling_utils import records
 from xling_utils.chapters import MODULES
 from xling_utils.errors import UserError
-from xling_utils.predicates import Rows, Sample, Selection, Test, names_in, sample
+from xling_utils.predicates import Predicate, Rows, Sample, Selection, names_in, sample
 from xling_utils.scales import scale as scale_of
 from xling_utils.store import project_root
 from xling_utils.verdicts import NOT_REPRODUCED, REPRODUCED, UNTESTED, Part, decide
@@ -38,7 +38,7 @@ class Claim:
     figure: str
     claim: str
     theirs: str
-    tests: tuple[Test, ...]
+    tests: tuple[Predicate, ...]
     of: Mapping[str, Selection]
     measured: tuple[str, ...] = ()
     untested: Mapping[str, str] | None = None
@@ -88,7 +88,7 @@ class Ledger:
     def test(self, rows: Mapping[str, pd.DataFrame], scale: str) -> list[Finding]:
         """Every claim on ``rows`` (chapter -> tidy rows of one ``scale``), corrected for all of them together."""
         prepared = Rows(rows, scale_of(scale).encoder.layers // 2)
-        samples: dict[str, list[tuple[Test, str, Sample]]] = {}
+        samples: dict[str, list[tuple[Predicate, str, Sample]]] = {}
         reasons = {}
         for claim in self.claims:
             reason = (claim.untested or {}).get(scale, "")
@@ -110,7 +110,7 @@ class Ledger:
             for claim in self.claims
         ]
 
-    def _sample(self, claim: Claim, test: Test, measure: str, rows: Rows) -> Sample:
+    def _sample(self, claim: Claim, test: Predicate, measure: str, rows: Rows) -> Sample:
         try:
             return sample(test, self.selections(claim, measure), rows)
         except (UserError, SyntaxError) as error:
@@ -170,7 +170,7 @@ def _read(path: Path, _: int) -> Ledger:
 def _claim(entry: Any, measures: Mapping[str, Any], path: Path) -> Claim:
     name = entry.get("id", entry) if isinstance(entry, dict) else entry
     try:
-        tests = tuple(Test(**test) for test in entry["tests"])
+        tests = tuple(Predicate(**test) for test in entry["tests"])
         lists = {key: tuple(entry.get(key, ())) for key in ("experiments", "measured")}
         made = Claim(**{**entry, **lists, "tests": tests})
     except (TypeError, KeyError) as error:

@@ -35,7 +35,7 @@ FEWEST_POINTS = 4
 
 
 @dataclass(frozen=True)
-class Test:
+class Predicate:
     """One thing that must hold: ``quantity``, an expression in the names of selections, lies ``above`` or ``below`` a
     number, or ``within`` so much of zero. With ``over`` it is a correlation instead, of the two quantities that a comma
     parts, over that column (``language``, ``layer``, a condition); by ranks where ``ranks`` says so."""
@@ -95,7 +95,7 @@ class Rows:
         return self._made[name]
 
 
-def sample(test: Test, selections: Mapping[str, Selection], rows: Rows) -> Sample:
+def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> Sample:
     """The values of ``test``, each selection naming its ``chapter``.
 
     Empty where one of its selections finds no rows that it shares with the others. Raises :class:`UserError` on a
@@ -123,7 +123,7 @@ def sample(test: Test, selections: Mapping[str, Selection], rows: Rows) -> Sampl
     return Sample(tuple(seeds), "seeds")
 
 
-def names_in(test: Test) -> set[str]:
+def names_in(test: Predicate) -> set[str]:
     """The selections that a test speaks of."""
     return {node.id for node in ast.walk(ast.parse(test.quantity, mode="eval")) if isinstance(node, ast.Name)}
 

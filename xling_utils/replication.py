@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xling_utils import chapters, claims, measures, records
-from xling_utils.claims import Finding
 from xling_utils.errors import UserError
+from xling_utils.retrieval import Interval
 from xling_utils.scales import DEVELOPMENT_SEEDS
 from xling_utils.specs import LANGUAGES
 from xling_utils.store import project_root
-from xling_utils.verdicts import NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, keeps
+from xling_utils.verdicts import LEVEL, NOT_REPRODUCED, PARTLY, REPRODUCED, Part, keeps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,24 +42,21 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
 
 
 def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every test of every claim that was decided or left open: ``claim, test, verdict, value, low, high, n`` of the
-    recorded seeds, ``new`` of the one in ``rows`` (chapter -> rows), and whether the claim's verdict is ``repeated``.
+    """Every test of every claim that more than one seed is recorded of: ``claim, test, verdict, value, low, high, n``
+    of the recorded seeds, ``new`` of the one in ``rows`` (chapter -> rows), and whether it is ``repeated``.
 
-    A verdict is repeated if the new seed, alone, lies on the side of the bound that it says, in every test that it
-    rests on; and "cannot tell" if, with the new seed beside the recorded ones, the ledger still cannot.
+    A decided verdict is repeated if the new seed, alone, lies on the side of the bound that it says, in every test that
+    it rests on; "cannot tell" if every test of the new seed lies where the recorded seeds predict it: in their 95 %
+    prediction interval (Student's), corrected for the tests of the claim (Bonferroni).
     """
     import pandas as pd
 
-    ledger = claims.load()
-    recorded = {chapter: records.load(chapter, SCALE) for chapter in chapters.MODULES}
-    old = claims.findings(SCALE)
-    alone = ledger.test(rows, SCALE)
-    together = {c: pd.concat([t, rows[c]], ignore_index=True) if c in rows else t for c, t in recorded.items()}
     found = []
-    for before, one, all_of in zip(old, alone, ledger.test(together, SCALE), strict=True):
-        new = {part.text: part.interval.value for part in one.parts}
-        again = _repeated(before, new, all_of)
-        for part in before.parts:
+    for before, alone in zip(claims.findings(SCALE), claims.load().test(rows, SCALE), strict=True):
+        new = {part.text: part.interval.value for part in alone.parts}
+        parts = [part for part in before.parts if part.interval.n > 1]
+        again = all(_repeats(part, new.get(part.text, math.nan), before.verdict, len(parts)) for part in parts)
+        for part in parts:
             at = part.interval
             found.append(
                 {"claim": before.claim.id, "test": part.text, "verdict": before.verdict, "value": at.value,
@@ -67,14 +65,21 @@ def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def _repeated(before: Finding, new: Mapping[str, float], together: Finding) -> bool:
-    if before.verdict == OPEN:
-        return together.verdict == OPEN
-    leans = {REPRODUCED: (REPRODUCED,), PARTLY: (REPRODUCED,), NOT_REPRODUCED: (NOT_REPRODUCED,)}[before.verdict]
-    rests_on = [part for part in before.parts if part.lean in leans]
-    return bool(rests_on) and all(
-        part.text in new and keeps(part.test, new[part.text]) == (part.lean == REPRODUCED) for part in rests_on
-    )
+def _repeats(part: Part, new: float, verdict: str, tests: int) -> bool:
+    rests_on = {REPRODUCED: REPRODUCED, PARTLY: REPRODUCED, NOT_REPRODUCED: NOT_REPRODUCED}
+    if verdict in rests_on:
+        return part.lean != rests_on[verdict] or keeps(part.test, new) == (part.lean == REPRODUCED)
+    low, high = _predicted(part.interval, LEVEL / tests)
+    return low <= new <= high
+
+
+def _predicted(found: Interval, level: float) -> tuple[float, float]:
+    """Where one more value of the sample of ``found`` lies, but for a chance of ``level``."""
+    from scipy.stats import t
+
+    half = (found.high - found.low) / 2  # of the mean, at 95 %
+    half *= t.ppf(1 - level / 2, found.n - 1) / t.ppf(0.975, found.n - 1) * (found.n + 1) ** 0.5
+    return found.value - half, found.value + half
 
 
 def write(found: pd.DataFrame, seed: int) -> Path:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xling_utils.predicates import Sample, Test
+from xling_utils.predicates import Predicate, Sample
 from xling_utils.retrieval import Interval, over_seeds
 
 REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN = "reproduced", "partly", "not reproduced", "cannot tell"
@@ -21,7 +21,7 @@ class Part:
     """One test of a claim: the ``measure`` it was made on (empty where the claim names its own), mean and 95 %
     ``interval`` over ``unit``, and the one-sided ``p`` that the bound is kept, and that it is broken."""
 
-    test: Test
+    test: Predicate
     measure: str
     interval: Interval
     unit: str
@@ -52,7 +52,7 @@ class Decision:
     p: float
 
 
-def decide(claims: Sequence[Sequence[tuple[Test, str, Sample]]]) -> list[Decision]:
+def decide(claims: Sequence[Sequence[tuple[Predicate, str, Sample]]]) -> list[Decision]:
     """Decides the claims together, each a list of (test, measure, sample); Student's t on every sample, and Holm's
     correction over the claims (S. Holm, A simple sequentially rejective multiple test procedure, 1979).
 
@@ -75,7 +75,7 @@ def decide(claims: Sequence[Sequence[tuple[Test, str, Sample]]]) -> list[Decisio
     return decisions
 
 
-def part(test: Test, measure: str, found: Sample) -> Part:
+def part(test: Predicate, measure: str, found: Sample) -> Part:
     """One test on its sample."""
     interval = over_seeds(found.values) if found.values else Interval(math.nan, math.nan, math.nan, 0)
     return Part(test, measure, interval, found.unit, _sides(test, found.values))
@@ -107,14 +107,14 @@ def holm(ps: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def keeps(test: Test, value: float) -> bool:
+def keeps(test: Predicate, value: float) -> bool:
     """Whether a single value lies on the side of the bound that the claim says."""
     if test.within is not None:
         return abs(value) < test.within
     return value > test.above if test.above is not None else value < (test.below or 0.0)
 
 
-def _sides(test: Test, values: Sequence[float]) -> tuple[float, float]:
+def _sides(test: Predicate, values: Sequence[float]) -> tuple[float, float]:
     """One-sided p of the claim's side and of the other. For ``within`` these are the two one-sided tests of
     equivalence (D. Schuirmann, 1987), and a mean that lies beyond either bound."""
     if len(values) < 2:
