@@ -157,7 +157,7 @@ mds_figures.transfer(natural, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS)
 # ## Verdicts
 #
 # Is it so? Each claim with its tests, decided on the recorded seeds as {doc}`the ledger </book/ledger>` explains, and on what was trained
-# on this machine.
+# on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
 tables.show(ledger.table(CHAPTER, scale, measured, recorded=model is None))

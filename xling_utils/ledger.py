@@ -25,11 +25,12 @@ WORDS = {
 def table(
     chapter: str, scale: str, live: pd.DataFrame, *, recorded: bool = True, languages: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """The claims of a chapter: what was tested, on the committed rows of ``scale`` and, where there are any, on
-    ``live`` ones; the committed decided with all claims of the ledger, the live ones with the chapter's.
+    """The claims of a chapter, a row a test, on the committed rows of ``scale`` and, where there are any, on ``live``
+    ones; the committed decided with all claims of the ledger, the live ones with the chapter's.
 
-    Columns ``claim, where, tested``, then ``recorded``, one for each of ``languages`` alone, ``this machine``, and
-    ``verdict``, which is on the recorded rows if those are asked for. Claims that have no number are left out.
+    Columns ``id, claim, test``, then ``recorded``, one for each of ``languages`` alone, ``this machine``, and
+    ``verdict``, which is on the recorded rows if those are asked for. What a claim has once stands in its first row.
+    Claims that have no number are left out.
     """
     found: dict[str, list[Finding]] = {}
     if recorded:
@@ -43,23 +44,31 @@ def table(
     shown = []
     for place, claim in enumerate(claims.load().claims):
         own = {name: findings[place] for name, findings in found.items()}
-        tested = list(dict.fromkeys(part.text for finding in own.values() for part in finding.parts))
-        if claim.chapter != chapter or not tested:
+        tests = dict.fromkeys(part.text for finding in own.values() for part in finding.parts)
+        if claim.chapter != chapter:
             continue
-        row = {"claim": claim.claim, "where": f"{claim.paper} {claim.where}", "tested": "\n".join(tested)}
-        for name, finding in own.items():
-            parts = {part.text: part for part in finding.parts}
-            row[name] = "\n".join(value(parts[text]) if text in parts else "–" for text in tested)
-        shown.append(row | {"verdict": verdict(own.get("recorded") or own["this machine"])})
-    return pd.DataFrame(shown, columns=["claim", "where", "tested", *found, "verdict"])
+        for number, text in enumerate(tests):
+            row = dict.fromkeys(("id", "claim"), "") if number else {"id": claim.id, "claim": claim.claim}
+            row["test"] = text
+            for name, finding in own.items():
+                row[name] = next((short(part) for part in finding.parts if part.text == text), "–")
+            row["verdict"] = "" if number else verdict(own.get("recorded") or own["this machine"])
+            shown.append(row)
+    return pd.DataFrame(shown, columns=["id", "claim", "test", *found, "verdict"])
+
+
+def short(part: Part) -> str:
+    """``"0.123 ± 0.022 (5)"``: mean, half of its 95 % interval, and what that is over."""
+    at, unit = part.interval, "" if part.unit == "seeds" else f" {part.unit}"
+    return f"{at.value:.3f} (1)" if at.n < 2 else f"{at.value:.3f} ± {at.high - at.value:.3f} ({at.n}{unit})"
 
 
 def value(part: Part) -> str:
-    """``"+0.123 (0.101 to 0.145; 5 seeds)"``."""
+    """``"0.123 (0.101 to 0.145; 5 seeds)"``."""
     at = part.interval
     if at.n < 2:
-        return f"{at.value:+.3f} (one {part.unit[:-1]})"
-    return f"{at.value:+.3f} ({at.low:+.3f} to {at.high:+.3f}; {at.n} {part.unit})"
+        return f"{at.value:.3f} (one {part.unit[:-1]})"
+    return f"{at.value:.3f} ({at.low:.3f} to {at.high:.3f}; {at.n} {part.unit})"
 
 
 def verdict(finding: Finding) -> str:

@@ -10,11 +10,21 @@ from typing import Any
 from xling_utils import claims, replication
 from xling_utils.claims import Finding
 from xling_utils.ledger import WORDS, value, verdict
-from xling_utils.verdicts import VERDICTS
+from xling_utils.verdicts import OPEN, VERDICTS
 
 SHOWN = ("controlled", "natural")
 """The scales on the page; what the papers' scale would take is said once, above them."""
 PAPERS = ("A", "B", "C", "D", "E", "control")
+KINDS = {
+    "verdict-reproduced": "holds",
+    "verdict-partly": "holds in part",
+    "verdict-cannot-tell-for": "cannot tell, leans for",
+    "verdict-cannot-tell": "cannot tell",
+    "verdict-cannot-tell-against": "cannot tell, leans against",
+    "verdict-not-reproduced": "does not hold",
+    "verdict-untested": "not tested",
+}
+"""Class of a piece of a bar, in the order of the bar -> its name."""
 
 
 def summary() -> str:
@@ -22,20 +32,23 @@ def summary() -> str:
     rows = []
     for scale in SHOWN:
         found = claims.findings(scale)
+        rows.append(f"<p>{scale.capitalize()}</p>")
         for paper in PAPERS:
-            counts = Counter(finding.verdict for finding in found if finding.claim.paper == paper)
-            rows.append(_bar(f"{paper}, {scale}", counts))
-        rows.append(_bar(f"all, {scale}", Counter(finding.verdict for finding in found)))
-    keys = "".join(f'<li class="{_slug(name)}"><span></span>{WORDS[name]}</li>' for name in VERDICTS)
+            rows.append(_bar(paper, Counter(_kind(finding) for finding in found if finding.claim.paper == paper)))
+        rows.append(_bar("all", Counter(_kind(finding) for finding in found)))
+    keys = "".join(f'<li class="{slug}"><span></span>{words}</li>' for slug, words in KINDS.items())
     return f'<div class="ledger-bars" role="figure" aria-label="Claims by verdict"><ul>{keys}</ul>{"".join(rows)}</div>'
 
 
+def _kind(finding: Finding) -> str:
+    slug = _slug(finding.verdict)
+    return f"{slug}-{finding.lean.split()[-1]}" if finding.verdict == OPEN and finding.lean else slug
+
+
 def _bar(name: str, counts: Mapping[str, int]) -> str:
-    said = ", ".join(f"{counts[key]} {WORDS[key]}" for key in VERDICTS if counts.get(key))
+    said = ", ".join(f"{counts[slug]} {words}" for slug, words in KINDS.items() if counts.get(slug))
     pieces = "".join(
-        f'<span class="{_slug(key)}" style="flex:{counts[key]}">{counts[key]}</span>'
-        for key in VERDICTS
-        if counts.get(key)
+        f'<span class="{slug}" style="flex:{counts[slug]}">{counts[slug]}</span>' for slug in KINDS if counts.get(slug)
     )
     return (
         f'<div class="ledger-row"><b>{html.escape(name)}</b>'
@@ -86,7 +99,8 @@ def page() -> str:
         for name, options in choices.items()
     )
     rows = "".join(_claim(claim, {s: found[n] for s, found in by_scale.items()}) for n, claim in enumerate(listed))
-    return f'<div class="ledger"><form class="ledger-filters">{filters}<output></output></form>{rows}</div>'
+    form = f'<form class="ledger-filters" hidden>{filters}<output></output></form>'
+    return f'<div class="ledger">{form}{rows}</div><script defer src="../_static/ledger.js"></script>'
 
 
 def _claim(claim: claims.Claim, found: Mapping[str, Finding]) -> str:
@@ -109,7 +123,7 @@ def _scale(claim: claims.Claim, scale: str, finding: Finding) -> str:
     )
     body = f"<ul>{lines}</ul>" if lines else f"<p>{html.escape(finding.reason)}</p>"
     slug = _slug(finding.verdict)
-    said = f'<p><b>{scale}</b> <span class="{slug}">{html.escape(verdict(finding))}</span></p>'
+    said = f'<p><b>{scale}</b> <span class="{_kind(finding)}">{html.escape(verdict(finding))}</span></p>'
     return f'<section data-scale="{scale}" data-verdict="{slug}">{said}{body}</section>'
 
 

@@ -68,6 +68,7 @@ def _lay_out(root: Path, place: Path, name: str) -> None:
     listed = "\n".join(f"      - file: notebooks/{chapter}" for chapter in TASKS)
     (place / "_toc.yml").write_text(TOC.format(chapters=listed), encoding="utf-8")
     shutil.copytree(root / "book" / "published", place / "book" / "published")
+    shutil.copyfile(root / "book" / "claims.yml", place / "book" / "claims.yml")
     for page in PAGES:
         (place / "book" / page).write_text(_alone((root / "book" / page).read_text(encoding="utf-8")), encoding="utf-8")
     (place / "book" / "intro.md").write_text(_intro(name), encoding="utf-8")

@@ -178,3 +178,26 @@ def test_a_moved_sentence_stands_on_the_page_itself_in_the_dark(book: Path, brow
     browser.open(book / "notebooks" / "06_mds.html", 1100, "dark")
     behind = "return getComputedStyle(document.querySelector('.text_html:has(.xling-tokens)')).backgroundColor"
     assert browser.run(behind) == "rgba(0, 0, 0, 0)", "its text has the page's colour, so it needs the page's ground"
+
+
+def test_the_ledger_is_filtered_and_leads_to_figures_data_and_commands(book: Path, browser: Browser) -> None:
+    browser.open(book / "book" / "ledger.html")
+    shown = "return [...document.querySelectorAll('.ledger > article')].filter((a) => a.clientHeight).length"
+    choose = (
+        "const select = document.querySelector(`[data-filter=${arguments[0]}]`); select.value = arguments[1];"
+        "select.dispatchEvent(new Event('change', { bubbles: true }));"
+    )
+    everything = browser.run(shown)
+    assert everything >= 60
+    browser.run(choose, "paper", "E")
+    of_one = browser.run(shown)
+    assert 10 < of_one < everything
+    browser.run(choose, "verdict", "verdict-reproduced")
+    assert 0 < browser.run(shown) < of_one
+    told = browser.run("return document.querySelector('.ledger-filters output').textContent")
+    assert told == f"{browser.run(shown)} of {everything} claims"
+    address = browser.run("return document.querySelector('.ledger section:not([hidden]) li a').href")
+    path, _, anchor = address.removeprefix("file://").partition("#")
+    browser.open(Path(path))
+    caption = browser.run("return document.getElementById(arguments[0]).querySelector('figcaption').innerHTML", anchor)
+    assert ".csv" in caption and "xling run " in caption

@@ -82,8 +82,6 @@ def test_figures_show_every_condition(tables: dict[str, pd.DataFrame]) -> None:
 
 def test_claims_are_tested_and_one_seed_decides_nothing(tables: dict[str, pd.DataFrame]) -> None:
     for chapter, table in tables.items():
-        shown = ledger.table(chapter, "smoke", table)
-        assert len(shown) >= 5 and shown["this machine"].str.contains("one seed").any(), chapter
-        assert not shown["this machine"].str.contains("seeds").any()
         alone = ledger.table(chapter, "smoke", table, recorded=False)
-        assert set(alone["verdict"]) == {"cannot tell"}
+        assert len(alone) >= 5 and alone["this machine"].str.endswith("(1)").all(), chapter
+        assert set(alone["verdict"]) == {"cannot tell", ""}

