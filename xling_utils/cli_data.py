@@ -10,7 +10,7 @@ import typer
 
 from xling_utils.cli_output import OPTIONS, aligned
 
-app = typer.Typer(help="Look after a directory of real text.", **OPTIONS)
+app = typer.Typer(help="Look after a directory of real text, and carry it to another machine.", **OPTIONS)
 
 
 @app.command()
@@ -29,3 +29,28 @@ def check(directory: Annotated[Path, typer.Argument(metavar="DIR")]) -> int:
         print(aligned(rows))
     print(f"{directory}: {broken} broken" if broken else f"{directory}: nothing is broken")
     return 2 if broken else 0
+
+
+@app.command()
+def pack(
+    directory: Annotated[Path, typer.Argument(metavar="DIR")],
+    languages: Annotated[str, typer.Option(metavar="L,L,...", help="Languages beside English.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The archive to write, a .tar.xz.")],
+) -> None:
+    """Write what runs of these languages read to one archive, under the same names: they keep their keys."""
+    from xling_utils.corpora import archive
+
+    chosen = [language.strip() for language in languages.split(",") if language.strip()]
+    files, digest = archive.pack(directory, chosen, out)
+    print(f"{out}: {files} files, {out.stat().st_size / 1e6:.1f} MB, sha256 {digest}")
+
+
+@app.command()
+def unpack(
+    file: Annotated[Path, typer.Argument(metavar="FILE")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
+) -> None:
+    """Unpack an archive of `xling data pack`, all of it checked, or nothing."""
+    from xling_utils.corpora import archive
+
+    print(f"{directory}: {archive.unpack(file, directory)} files, all as their sha256 says")
