@@ -37,8 +37,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from xling_utils import charts, charts_mime, explorer, measures, published, records, tables, verdicts
-from xling_utils.chapters import data_size, data_size_verdicts
+from xling_utils import charts, charts_mime, explorer, ledger, measures, published, records, tables
+from xling_utils.chapters import data_size
 from xling_utils.chapters import data_size_figures as figures
 from xling_utils.execution import ensure
 from xling_utils.scales import scale as scale_of
@@ -185,20 +185,17 @@ figures.natural_static(natural)
 # %% [markdown]
 # ## Verdicts
 #
-# A direction counts as found only if the 95 % interval over seeds of the *paired* difference excludes zero. Where
-# only one seed is recorded, nothing can be said about a direction yet.
+# Is it so? Each claim with its tests, decided on the recorded seeds as {doc}`the ledger </book/ledger>` explains, and on what was trained
+# on this machine.
 
 # %% tags=["hide-input"]
-tables.show(verdicts.frame(data_size_verdicts.verdicts(both, sizes, base)))
+tables.show(ledger.table(CHAPTER, scale, measured))
 
 # %% [markdown]
-# And the same on real text, with French and with Russian, which shares no letter with English:
+# The same on real text:
 
 # %% tags=["hide-input"]
-tables.show(verdicts.frame(data_size_verdicts.verdicts(natural, natural_scale, "fr")))
-
-# %% tags=["hide-input"]
-tables.show(verdicts.frame(data_size_verdicts.verdicts(natural, natural_scale, "ru")))
+tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=("fr", "ru")))
 
 # %% [markdown]
 # ## Limits

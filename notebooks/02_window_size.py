@@ -33,7 +33,7 @@ jobs = None  # runs at a time; None: one a core
 # %% tags=["hide-input"]
 from pathlib import Path
 
-from xling_utils import charts_mime, measures, records, tables, verdicts
+from xling_utils import charts_mime, ledger, measures, records, tables
 from xling_utils.chapters import contrast_figures as figures
 from xling_utils.chapters import window_size
 from xling_utils.scales import scale as scale_of
@@ -122,17 +122,18 @@ figures.figure(
 
 # %% [markdown]
 # ## Verdicts
+#
+# Is it so? Each claim with its tests, decided on the recorded seeds as {doc}`the ledger </book/ledger>` explains, and on what was trained
+# on this machine.
 
 # %% tags=["hide-input"]
-tables.show(verdicts.side_by_side(window_size.verdicts(both, sizes, base)))
+tables.show(ledger.table(CHAPTER, scale, measured))
 
 # %% [markdown]
 # The same on real text:
 
 # %% tags=["hide-input"]
-tables.show(
-    figures.verdicts_by_language(natural, lambda language: window_size.verdicts(natural, natural_sizes, language))
-)
+tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=figures.targets(natural)))
 
 # %% [markdown]
 # ## Limits

@@ -37,7 +37,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xling_utils import charts_mime, measures, published, records, tables, verdicts
+from xling_utils import charts_mime, ledger, measures, published, records, tables
 from xling_utils.chapters import architecture, architecture_figures
 from xling_utils.chapters import contrast_figures as figures
 from xling_utils.scales import scale as scale_of
@@ -155,19 +155,18 @@ figures.figure(
 
 # %% [markdown]
 # ## Verdicts
+#
+# Is it so? Each claim with its tests, decided on the recorded seeds as {doc}`the ledger </book/ledger>` explains, and on what was trained
+# on this machine.
 
 # %% tags=["hide-input"]
-tables.show(verdicts.side_by_side(architecture_figures.verdicts(both, sizes, base)))
+tables.show(ledger.table(CHAPTER, scale, measured))
 
 # %% [markdown]
 # The same on real text:
 
 # %% tags=["hide-input"]
-tables.show(
-    figures.verdicts_by_language(
-        natural, lambda language: architecture_figures.verdicts(natural, natural_sizes, language)
-    )
-)
+tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=figures.targets(natural)))
 
 # %% [markdown]
 # ## At the papers' sizes

@@ -34,8 +34,8 @@ model = None  # a masked language model of your own, instead: a folder, or a nam
 # %% tags=["hide-input"]
 from pathlib import Path
 
-from xling_utils import charts_mime, layer_widget, measures, probes, records, tables, verdicts
-from xling_utils.chapters import joint, language_means, means_figures
+from xling_utils import charts_mime, layer_widget, ledger, measures, probes, records, tables
+from xling_utils.chapters import means_figures
 
 charts_mime.enable()
 CHAPTER = "05_language_means"
@@ -157,16 +157,17 @@ tables.show(means_figures.beside_paper(natural, "p_at_1", "D_table_2_tatoeba"), 
 # %% [markdown]
 # ## Verdicts
 #
-# Intervals are over seeds; where one seed is recorded, over languages.
+# Is it so? Each claim with its tests, decided on the recorded seeds as {doc}`the ledger </book/ledger>` explains, and on what was trained
+# on this machine.
 
 # %% tags=["hide-input"]
-tables.show(verdicts.frame(language_means.verdicts(both), joint.over(both)))
+tables.show(ledger.table(CHAPTER, scale, measured, recorded=model is None))
 
 # %% [markdown] tags=["of-the-record"]
 # The same on real text:
 
 # %% tags=["hide-input", "of-the-record"]
-tables.show(verdicts.frame(language_means.verdicts(natural), joint.over(natural)))
+tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
 
 # %% [markdown]
 # ## Try it

@@ -36,8 +36,8 @@ model = None  # a masked language model of your own, instead: a folder, or a nam
 # %% tags=["hide-input"]
 from pathlib import Path
 
-from xling_utils import charts_mime, layer_widget, measures, probes, records, tables, verdicts
-from xling_utils.chapters import cka, cka_figures, joint
+from xling_utils import charts_mime, layer_widget, ledger, measures, probes, records, tables
+from xling_utils.chapters import cka_figures
 
 charts_mime.enable()
 CHAPTER = "07_cka"
@@ -157,15 +157,18 @@ tables.show(cka_figures.correlation(natural))
 
 # %% [markdown]
 # ## Verdicts
+#
+# Is it so? Each claim with its tests, decided on the recorded seeds as {doc}`the ledger </book/ledger>` explains, and on what was trained
+# on this machine.
 
 # %% tags=["hide-input"]
-tables.show(verdicts.frame(cka.verdicts(both), joint.over(both)))
+tables.show(ledger.table(CHAPTER, scale, measured, recorded=model is None))
 
 # %% [markdown] tags=["of-the-record"]
 # The same on real text:
 
 # %% tags=["hide-input", "of-the-record"]
-tables.show(verdicts.frame(cka.verdicts(natural), joint.over(natural)))
+tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
 
 # %% [markdown]
 # ## Try it

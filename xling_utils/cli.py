@@ -140,6 +140,35 @@ def plan(
     print(to_json(rows) if as_json else aligned(rows))
 
 
+@app.command(name="claims")
+def show_claims(
+    scale: Annotated[
+        str | None, typer.Option(metavar="S", help="controlled, natural or paper; all without it.")
+    ] = None,
+    as_json: Json = False,
+    check_seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Train and measure one more seed, and hold every verdict against it."),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", min=1, help="Runs trained at a time.")] = None,
+) -> None:
+    """Show what became of every claim of the papers."""
+    from xling_utils import ledger, replication
+    from xling_utils.claims import SCALES
+
+    _root()
+    if scale and scale not in SCALES:
+        raise UserError(f"unknown scale {scale!r}; known: {', '.join(SCALES)}")
+    if check_seed is not None:
+        found = replication.check(replication.measure(check_seed, jobs))
+        path = replication.write(found, check_seed)
+        repeated, of = replication.share(found)
+        print(f"{repeated} of {of} verdicts repeated by seed {check_seed}: {path}")
+        return
+    listed = ledger.as_json([scale] if scale else SCALES)
+    print(to_json(listed) if as_json else aligned(ledger.lines(listed)))
+
+
 @app.command()
 def bench(
     name: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="All if none is named.")] = None,

@@ -7,6 +7,7 @@ so that a second render costs the changed pages only. A failed render leaves the
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import os
@@ -24,6 +25,7 @@ from xling_utils.errors import UserError
 
 STATIC = Path(__file__).parent / "static"
 _TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")
+_MARK = re.compile(rb"^<!-- fill: ([a-z ]+) -->$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -67,9 +69,10 @@ def stage(root: Path, executed: Path, out: Path) -> Path:
         wanted[Path(name)] = (root / name).read_bytes()
     for folder, target in ((root / "book", "book"), (STATIC, "static")):
         for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-            wanted[target / file.relative_to(folder)] = file.read_bytes()
+            content = file.read_bytes()
+            wanted[target / file.relative_to(folder)] = filled(content) if file.suffix == ".md" else content
     for name in chapters(root):
-        wanted[Path("notebooks", f"{name}.ipynb")] = _published_notebook(executed / f"{name}.ipynb")
+        wanted[Path("notebooks", f"{name}.ipynb")] = _published_notebook(root, executed / f"{name}.ipynb")
 
     identity = _identity(wanted)
     if not (out / "identity").is_file() or (out / "identity").read_text() != identity:
@@ -128,9 +131,26 @@ def render(root: Path, *, strict: bool = True) -> Path:
     return build / "html"
 
 
-def _published_notebook(path: Path) -> bytes:
+def filled(page: bytes) -> bytes:
+    """A page with what is computed from the records in place of its marks, such as ``<!-- fill: ledger page -->``.
+
+    Raises `UserError` on a mark that nothing fills."""
+
+    def fill(mark: re.Match[bytes]) -> bytes:
+        from xling_utils import ledger_page as ledger
+
+        known = {"ledger page": ledger.page, "ledger summary": ledger.summary, "ledger check": ledger.check}
+        name = mark[1].decode()
+        if name not in known:
+            raise UserError(f"nothing fills the mark {name!r} of a page; known: {', '.join(known)}")
+        return f"```{{raw}} html\n{known[name]()}\n```".encode()
+
+    return _MARK.sub(fill, page)
+
+
+def _published_notebook(root: Path, path: Path) -> bytes:
     """An executed notebook as the book shows and offers it: without papermill's notes (paths and times of the
-    machine that ran it), and with the injected parameters out of sight."""
+    machine that ran it), with the injected parameters out of sight, and below each figure its rows and its command."""
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         cells = notebook["cells"]
@@ -141,10 +161,24 @@ def _published_notebook(path: Path) -> bytes:
     for cell in cells:
         for key in ("papermill", "execution"):
             cell["metadata"].pop(key, None)
+        if figure := cell["metadata"].get("mystnb", {}).get("figure"):
+            figure["caption"] += _origin(root, path.stem, "natural" if "natural" in figure["name"] else "controlled")
         tags = cell["metadata"].get("tags", [])
         if "injected-parameters" in tags and "remove-cell" not in tags:
             cell["metadata"]["tags"] = [*tags, "remove-cell"]
     return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8")
+
+
+def _origin(root: Path, chapter: str, scale: str) -> str:
+    """For a caption: the committed rows that a figure is drawn from, and the command that makes them again."""
+    rows = root / "book/records" / f"{chapter}.{scale}.csv"
+    if not rows.is_file():
+        return ""
+    with rows.open(encoding="utf-8", newline="") as file:
+        seeds = len({row["seed"] for row in csv.DictReader(file)})
+    real = " --scale natural --data DIR" if scale == "natural" else ""
+    command = f"xling run {chapter}{real} --seeds {seeds} -p live all"
+    return f"\n\n{{download}}`Rows (CSV) <../book/records/{rows.name}>`, made by `{command}`."
 
 
 def _identity(wanted: dict[Path, bytes]) -> str:

@@ -1,101 +1,140 @@
-"""From rows over seeds to a sentence: does a difference have a direction, or can these seeds not tell?"""
+"""From values over seeds to a verdict: intervals, tests, and the correction for how many were made."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
+from xling_utils.predicates import Predicate, Sample
 from xling_utils.retrieval import Interval, over_seeds
 
-REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN = "reproduced", "partly", "not reproduced", "these seeds cannot tell"
+REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN = "reproduced", "partly", "not reproduced", "cannot tell"
+UNTESTED = "untested"
+VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN, UNTESTED)
+LEVEL = 0.05
+"""The chance, over all tests of a scale, that any of its verdicts has the wrong sign."""
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """One claim, tested: ``value`` with its interval over ``n`` seeds, what it is, and what follows. ``measure`` names
-    what it was tested on, where a claim is tested on several."""
+class Part:
+    """One test of a claim: the ``measure`` it was made on (empty where the claim names its own), mean and 95 %
+    ``interval`` over ``unit``, and the one-sided ``p`` that the bound is kept, and that it is broken."""
 
-    claim: str
-    where: str
-    quantity: str
+    test: Predicate
+    measure: str
     interval: Interval
+    unit: str
+    p: tuple[float, float]
+
+    @property
+    def text(self) -> str:
+        """What was tested, in words: ``"retrieval: default - Fake > 0"``."""
+        start = f"{self.measure}: " if self.measure else ""
+        return f"{start}{self.test.text} {self.test.bound}"
+
+    @property
+    def lean(self) -> str:
+        """What this test alone would say, at ``LEVEL`` and two-sided, with no correction for the others."""
+        holds, fails = self.p
+        if 2 * min(holds, fails) <= LEVEL:
+            return REPRODUCED if holds < fails else NOT_REPRODUCED
+        return OPEN
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The ``verdict`` of one claim, its ``parts``, and ``p``: that of the verdict, corrected; of ``OPEN``, the smallest
+    that any verdict would have had."""
+
     verdict: str
-    measure: str = ""
+    parts: tuple[Part, ...]
+    p: float
 
 
-def paired(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
-    """Mean over seeds of ``first`` - ``second`` (columns ``seed``, ``value``), seeds that both have.
+def decide(claims: Sequence[Sequence[tuple[Predicate, str, Sample]]]) -> list[Decision]:
+    """Decides the claims together, each a list of (test, measure, sample); Student's t on every sample, and Holm's
+    correction over the claims (S. Holm, A simple sequentially rejective multiple test procedure, 1979).
 
-    A seed's several rows (languages) are averaged before.
+    *Reproduced*: all tests hold, the weakest of them significantly. *Partly*: the strongest holds significantly, after
+    Bonferroni's correction over the tests of the claim. *Not reproduced*: none does, and one is broken so. Each
+    verdict has its own Holm correction over all claims, at ``LEVEL``. A sample of fewer than two values cannot tell.
     """
-    one, other = (frame.groupby("seed")["value"].mean() for frame in (first, second))
-    differences = (one - other).dropna()
-    if differences.empty:
-        return Interval(float("nan"), float("nan"), float("nan"), 0)
-    return over_seeds(differences.tolist())
+    found = [tuple(part(*each) for each in claim) for claim in claims]
+    families = []
+    for pick in (_all_hold, _some_holds, _some_fails):
+        families.append(holm([pick(parts) for parts in found]))
+    decisions = []
+    for parts, *ps in zip(found, *families, strict=True):
+        for verdict, p in zip((REPRODUCED, PARTLY, NOT_REPRODUCED), ps, strict=True):
+            if p <= LEVEL:
+                decisions.append(Decision(verdict, parts, p))
+                break
+        else:
+            decisions.append(Decision(OPEN, parts, min(ps)))
+    return decisions
 
 
-def direction(claim: str, where: str, quantity: str, interval: Interval, measure: str = "") -> Verdict:
-    """Tests a claim that ``quantity`` is positive: its interval must exclude zero, on either side."""
-    if interval.low > 0:
-        verdict = REPRODUCED
-    elif interval.high < 0:
-        verdict = NOT_REPRODUCED
-    else:
-        verdict = OPEN  # includes the single seed, whose bounds are NaN
-    return Verdict(claim, where, quantity, interval, verdict, measure)
+def part(test: Predicate, measure: str, found: Sample) -> Part:
+    """One test on its sample."""
+    interval = over_seeds(found.values) if found.values else Interval(math.nan, math.nan, math.nan, 0)
+    return Part(test, measure, interval, found.unit, _sides(test, found.values))
 
 
-def all_of(claim: str, where: str, parts: Sequence[Verdict]) -> Verdict:
-    """A claim of several directions: reproduced if all are, partly if some are; carries its weakest part. Parts that
-    were not run are left out."""
-    parts = [part for part in parts if part.interval.n] or parts
-    weakest = min(parts, key=lambda part: part.interval.value if part.interval.n else float("inf"))
-    found = {part.verdict for part in parts}
-    if found == {REPRODUCED}:
-        verdict = REPRODUCED
-    elif REPRODUCED in found:
-        verdict = PARTLY
-    else:
-        verdict = NOT_REPRODUCED if NOT_REPRODUCED in found else OPEN
-    return Verdict(claim, where, weakest.quantity, weakest.interval, verdict)
+def _all_hold(parts: Sequence[Part]) -> float:
+    return _two_sided(max(part.p[0] for part in parts))
 
 
-def frame(verdicts: Sequence[Verdict], over: str = "seeds") -> pd.DataFrame:
-    """Verdicts as a table to show; ``over`` says what intervals are over."""
-    return pd.DataFrame(
-        {
-            "claim": [v.claim for v in verdicts],
-            "where": [v.where for v in verdicts],
-            "measured": [v.quantity for v in verdicts],
-            "value": [f"{v.interval.value:.3f}" for v in verdicts],
-            "95 % interval": [
-                f"{v.interval.low:.3f} to {v.interval.high:.3f}" if v.interval.n > 1 else f"one {over[:-1]}"
-                for v in verdicts
-            ],
-            over: [v.interval.n for v in verdicts],
-            "verdict": [v.verdict.replace("seeds", over) for v in verdicts],
-        }
-    )
+def _some_holds(parts: Sequence[Part]) -> float:
+    return _two_sided(len(parts) * min(part.p[0] for part in parts))
 
 
-def side_by_side(verdicts: Sequence[Verdict]) -> pd.DataFrame:
-    """Verdicts as a table to show: a row a claim, a column a measure that it was tested on."""
-    rows: dict[tuple[str, str, str], dict[str, str]] = {}
-    for verdict in verdicts:
-        rows.setdefault((verdict.claim, verdict.where, verdict.quantity), {})[verdict.measure] = _cell(verdict)
-    measures = dict.fromkeys(verdict.measure for verdict in verdicts)
-    found = [
-        {"claim": claim, "where": where, "measured": quantity} | {name: cells.get(name, "–") for name in measures}
-        for (claim, where, quantity), cells in rows.items()
-    ]
-    return pd.DataFrame(found, columns=["claim", "where", "measured", *measures])
+def _some_fails(parts: Sequence[Part]) -> float:
+    return _two_sided(len(parts) * min(part.p[1] for part in parts))
 
 
-def _cell(verdict: Verdict) -> str:
-    interval = verdict.interval
-    if interval.n < 2:
-        return f"{verdict.verdict}: {interval.value:+.3f} (one seed)"
-    return f"{verdict.verdict}: {interval.value:+.3f} ({interval.low:+.3f} to {interval.high:+.3f}; {interval.n} seeds)"
+def _two_sided(p: float) -> float:
+    return min(1.0, 2 * p)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Holm's adjusted p-values, in the order of ``ps``."""
+    order = sorted((p, place) for place, p in enumerate(ps))
+    adjusted, least = [1.0] * len(ps), 0.0
+    for rank, (p, place) in enumerate(order):
+        least = max(least, min(1.0, (len(order) - rank) * p))
+        adjusted[place] = least
+    return adjusted
+
+
+def keeps(test: Predicate, value: float) -> bool:
+    """Whether a single value lies on the side of the bound that the claim says."""
+    if test.within is not None:
+        return abs(value) < test.within
+    return value > test.above if test.above is not None else value < (test.below or 0.0)
+
+
+def _sides(test: Predicate, values: Sequence[float]) -> tuple[float, float]:
+    """One-sided p of the claim's side and of the other. For ``within`` these are the two one-sided tests of
+    equivalence (D. Schuirmann, 1987), and a mean that lies beyond either bound."""
+    if len(values) < 2:
+        return 1.0, 1.0
+    if test.within is not None:
+        above_low, below_low = _one_sided(values, -test.within)
+        above_high, below_high = _one_sided(values, test.within)
+        return max(above_low, below_high), min(1.0, 2 * min(below_low, above_high))
+    if test.above is not None:
+        return _one_sided(values, test.above)
+    above, below = _one_sided(values, test.below or 0.0)
+    return below, above
+
+
+def _one_sided(values: Sequence[float], bound: float) -> tuple[float, float]:
+    """p that the mean is not above ``bound``, and that it is not below. Of values that are all alike the mean is
+    known."""
+    from scipy.stats import ttest_1samp
+
+    if max(values) == min(values):
+        return (float(values[0] <= bound), float(values[0] >= bound))
+    above = float(ttest_1samp(values, bound, alternative="greater").pvalue)
+    return above, 1 - above

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from xling_utils import chapters, measures, records, verdicts
+from xling_utils import chapters, ledger, measures, records
 from xling_utils.chapters import cka, cka_figures
 from xling_utils.store import RunStore
 
@@ -32,7 +32,7 @@ def test_every_pair_is_measured(table: pd.DataFrame) -> None:
     alone = table.loc[table["beside"].isna(), "encoders"]
     assert set(alone) == {cka.BILINGUAL}
     assert (table["run"] != table["beside"]).all()
-    assert verdicts.frame(cka.verdicts(table))["seeds"].eq(1).all()
+    assert len(ledger.table("07_cka", "smoke", table, recorded=False)) >= 12
     assert cka_figures.heat_map(table) and cka_figures.retrieval(table) and cka_figures.words(table)
 
 

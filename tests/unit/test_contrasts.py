@@ -102,8 +102,6 @@ def test_differences_are_paired_by_seed_and_in_percent():
     assert changes.to_dict("records") == [{"condition": "other", "inference": "-17 (-17 to -17)"}]
     one = contrast_figures.differences(found[found["seed"] == 1], "condition", "base")
     assert one["inference"].tolist() == ["-20"]
-    verdict, *none = contrast_figures.claim(found, "condition", "It helps", "X", "base", "other")
-    assert verdict.verdict == "reproduced" and not none
 
 
 def test_real_text_is_drawn_a_mark_a_language():
@@ -126,15 +124,22 @@ def test_real_text_is_drawn_a_mark_a_language():
         layer["encoding"]["color"]["scale"]["domain"] for layer in spec["layer"] if "color" in layer["encoding"]
     )
     assert drawn == ["French", "Russian"]
-    shown = contrast_figures.verdicts_by_language(
-        rows, lambda language: overlap.verdicts(contrast_figures.values(rows, natural, ["condition"], language))
-    )
-    assert set(shown["language"]) == {"French", "Russian"} and len(shown)
     nothing = rows.iloc[:0]
     assert contrast_figures.by_language(nothing, natural, "condition").empty
-    assert contrast_figures.verdicts_by_language(nothing, lambda language: []).empty
 
 
 def test_languages_are_told_apart_by_colour_or_shape():
     assert set(charts.LANGUAGE_MARKS) == set(charts.LANGUAGE_NAMES.values()) - {"English"}
     assert len(set(charts.LANGUAGE_MARKS.values())) == len(charts.LANGUAGE_MARKS)
+
+
+def rows(values: dict[int, float]) -> pd.DataFrame:
+    return pd.DataFrame({"seed": list(values), "value": list(values.values())})
+
+
+def test_paired_differences_are_taken_seed_by_seed() -> None:
+    gap = contrast_figures.paired(rows({11: 0.5, 12: 0.9, 13: 0.1}), rows({11: 0.4, 12: 0.8, 14: 0.0}))
+    assert gap.n == 2 and gap.value == pytest.approx(0.1)
+    one = pd.DataFrame({"seed": [11, 11, 12], "value": [0.2, 0.4, 0.3]})
+    assert contrast_figures.paired(one, rows({11: 0.0, 12: 0.0})).value == pytest.approx(0.3)
+    assert contrast_figures.paired(rows({11: 0.5}), rows({12: 0.4})).n == 0

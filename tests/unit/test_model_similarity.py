@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 import torch
 
-from xling_utils import charts_layers, corpora, model_similarity, word_alignment
-from xling_utils.chapters import cka, cka_figures, joint
+from xling_utils import charts_layers, claims, corpora, ledger, model_similarity, word_alignment
+from xling_utils.chapters import cka, cka_figures
 from xling_utils.corpora import parallel
 from xling_utils.errors import UserError
 from xling_utils.lens import of_run, states
@@ -172,10 +172,17 @@ def table(rotated: float = 0.5) -> pd.DataFrame:
     return pd.DataFrame(rows).assign(source="en", low=np.nan, high=np.nan)
 
 
+def verdicts(rows: pd.DataFrame) -> dict[str, str]:
+    found = claims.load().test({"07_cka": rows.assign(run=rows["encoders"])}, "controlled")
+    return {finding.claim.id: finding.verdict for finding in found}
+
+
 def test_verdicts_follow_the_rows():
-    assert [v.verdict for v in cka.verdicts(table())] == ["reproduced"] * 11
-    turned = table().assign(value=lambda rows: 1 - rows["value"])
-    assert [v.verdict for v in cka.verdicts(turned)] == ["not reproduced"] * 9 + ["reproduced"] * 2
+    alike, tells = ("C-19", "C-21", "C-22", "C-26"), ("C-33", "C-34")
+    assert {verdicts(table())[name] for name in (*alike, *tells)} == {"reproduced"}
+    turned = verdicts(table().assign(value=lambda rows: 1 - rows["value"]))
+    assert {turned[name] for name in ("C-19", "C-21", "C-22", *tells)} == {"not reproduced"}
+    assert turned["C-26"] == "reproduced"
     for rotated, expected in ((0.5, 1), (-1, -1)):
         found = cka.correlations(table(rotated), cka.MONOLINGUAL)
         assert list(found.index) == [(seed, "fr") for seed in (11, 12, 13)] and found.tolist() == pytest.approx(
@@ -187,9 +194,8 @@ def test_one_model_is_judged_over_languages_and_by_what_there_is():
     rows = table()
     rows = rows[(rows["seed"] == 11) & rows["encoders"].isin([cka.BILINGUAL, cka.RANDOM])]
     languages = [rows.assign(target=name, value=rows["value"] + shift) for name, shift in (("fr", 0), ("ru", 0.001))]
-    found = cka.verdicts(pd.concat(languages))
-    assert [verdict.interval.n for verdict in found] == [2, 2]
-    assert [verdict.verdict for verdict in found] == ["reproduced"] * 2 and joint.over(rows) == "languages"
+    shown = ledger.table("07_cka", "controlled", pd.concat(languages).assign(run="r"), recorded=False)
+    assert shown["this machine"].str.contains("2 languages").all() and len(shown)
     options = cka_figures.heat_map(pd.concat(languages)).to_dict()["params"][-1]["bind"]["options"]
     assert options == ["CKA, debiased, French", "CKA, French", "CKA, debiased, Russian", "CKA, Russian"]
 

@@ -1,75 +1,104 @@
-"""Verdicts: a direction needs an interval that excludes zero."""
+"""Verdicts: Student's t over a sample, Holm over the claims, and what several tests say together."""
 
 import math
 
-import pandas as pd
+import numpy as np
 import pytest
+from scipy import stats
 
-from xling_utils import verdicts
-from xling_utils.retrieval import Interval
+from xling_utils.predicates import Predicate, Sample
+from xling_utils.verdicts import NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, decide, holm, keeps, part
 
-
-def rows(values: dict[int, float]) -> pd.DataFrame:
-    return pd.DataFrame({"seed": list(values), "value": list(values.values())})
-
-
-def test_paired_differences_are_taken_seed_by_seed() -> None:
-    gap = verdicts.paired(rows({11: 0.5, 12: 0.9, 13: 0.1}), rows({11: 0.4, 12: 0.8, 14: 0.0}))
-    assert gap.n == 2
-    assert gap.value == pytest.approx(0.1)
+CLEAR = (0.20, 0.21, 0.19, 0.20, 0.205)
+NOISE = (0.3, -0.2, 0.1, -0.1, 0.0)
 
 
-def test_several_rows_of_a_seed_are_averaged_first() -> None:
-    one = pd.DataFrame({"seed": [11, 11, 12], "value": [0.2, 0.4, 0.3]})
-    assert verdicts.paired(one, rows({11: 0.0, 12: 0.0})).value == pytest.approx(0.3)
+def of(*values: float) -> Sample:
+    return Sample(values, "seeds")
 
 
-def test_no_common_seed_gives_no_number() -> None:
-    gap = verdicts.paired(rows({11: 0.5}), rows({12: 0.4}))
-    assert gap.n == 0 and math.isnan(gap.value)
+def verdicts(*claims: list[tuple[Predicate, Sample]]) -> list[str]:
+    return [decision.verdict for decision in decide([[(t, "", s) for t, s in claim] for claim in claims])]
+
+
+def above(bound: float = 0) -> Predicate:
+    return Predicate("x", above=bound)
+
+
+def test_a_direction_is_decided_by_students_t() -> None:
+    found = part(above(), "", of(*NOISE))
+    assert found.p[0] == pytest.approx(stats.ttest_1samp(NOISE, 0, alternative="greater").pvalue)
+    assert found.p[0] + found.p[1] == pytest.approx(1)
+    half = stats.t.ppf(0.975, 4) * stats.sem(NOISE)
+    assert found.interval.high - found.interval.value == pytest.approx(half)
 
 
 @pytest.mark.parametrize(
-    ("interval", "expected"),
+    ("test", "values", "expected"),
     [
-        (Interval(0.2, 0.1, 0.3, 5), verdicts.REPRODUCED),
-        (Interval(-0.2, -0.3, -0.1, 5), verdicts.NOT_REPRODUCED),
-        (Interval(0.2, -0.1, 0.5, 5), verdicts.OPEN),
-        (Interval(0.2, math.nan, math.nan, 1), verdicts.OPEN),
+        (above(), CLEAR, REPRODUCED),
+        (above(), tuple(-v for v in CLEAR), NOT_REPRODUCED),
+        (above(), NOISE, OPEN),
+        (above(0.5), CLEAR, NOT_REPRODUCED),
+        (Predicate("x", below=0.3), CLEAR, REPRODUCED),
+        (Predicate("x", below=0.1), CLEAR, NOT_REPRODUCED),
+        (Predicate("x", within=0.3), CLEAR, REPRODUCED),
+        (Predicate("x", within=0.1), CLEAR, NOT_REPRODUCED),
+        (Predicate("x", within=0.05), NOISE, OPEN),
+        (above(), (0.5,), OPEN),
+        (above(), (0.1, 0.1, 0.1), REPRODUCED),
+        (above(), (0.0, 0.0, 0.0), OPEN),
+        (Predicate("x", below=0.02), (0.0, 0.0, 0.0), REPRODUCED),
     ],
 )
-def test_direction(interval: Interval, expected: str) -> None:
-    assert verdicts.direction("", "", "", interval).verdict == expected
+def test_one_claim_of_one_test(test: Predicate, values: tuple[float, ...], expected: str) -> None:
+    assert verdicts([(test, of(*values))]) == [expected]
 
 
-def test_a_claim_of_several_parts() -> None:
-    yes = verdicts.direction("", "", "yes", Interval(0.2, 0.1, 0.3, 5))
-    no = verdicts.direction("", "", "no", Interval(-0.2, -0.3, -0.1, 5))
-    unsure = verdicts.direction("", "", "unsure", Interval(0.1, -0.1, 0.3, 5))
-    assert verdicts.all_of("", "", [yes, yes]).verdict == verdicts.REPRODUCED
-    assert verdicts.all_of("", "", [yes, no]).verdict == verdicts.PARTLY
-    assert verdicts.all_of("", "", [no, unsure]).verdict == verdicts.NOT_REPRODUCED
-    assert verdicts.all_of("", "", [unsure]).verdict == verdicts.OPEN
-    assert verdicts.all_of("", "", [yes, no]).quantity == "no"  # the weakest part is the one shown
+def test_a_claim_of_several_tests() -> None:
+    yes, no, unsure = of(*CLEAR), of(*(-v for v in CLEAR)), of(*NOISE)
+    assert verdicts([(above(), yes), (above(), yes)]) == [REPRODUCED]
+    assert verdicts([(above(), yes), (above(), no)]) == [PARTLY]
+    assert verdicts([(above(), yes), (above(), unsure)]) == [PARTLY]
+    assert verdicts([(above(), no), (above(), unsure)]) == [NOT_REPRODUCED]
+    assert verdicts([(above(), unsure)]) == [OPEN]
 
 
-def test_frame_shows_every_verdict() -> None:
-    shown = verdicts.frame([verdicts.direction("claim", "A", "x", Interval(0.25, 0.1, 0.3, 5))])
-    assert shown.loc[0, "value"] == "0.250"
-    assert shown.loc[0, "95 % interval"] == "0.100 to 0.300"
+def test_the_more_claims_the_more_it_takes() -> None:
+    middling = [(above(), of(0.1, 0.2, 0.15, 0.05, 0.12))]
+    noise = [(above(), of(*NOISE))]
+    assert verdicts(middling) == [REPRODUCED]
+    assert verdicts(middling, *[noise] * 99)[0] == OPEN
+    assert decide([[(above(), "", of(0.1, 0.2, 0.15, 0.05, 0.12))]])[0].parts[0].lean == REPRODUCED
 
 
-def test_measures_of_a_claim_stand_side_by_side():
-    found = [
-        verdicts.direction("it helps", "A", "x - y", Interval(0.25, 0.1, 0.4, 5), "retrieval"),
-        verdicts.direction("it helps", "A", "x - y", Interval(0.2, math.nan, math.nan, 1), "inference"),
-        verdicts.direction("it hurts", "B", "y - x", Interval(-0.25, -0.4, -0.1, 5), "retrieval"),
-    ]
-    shown = verdicts.side_by_side(found)
-    assert list(shown.columns) == ["claim", "where", "measured", "retrieval", "inference"]
-    assert shown["retrieval"].tolist() == [
-        "reproduced: +0.250 (+0.100 to +0.400; 5 seeds)",
-        "not reproduced: -0.250 (-0.400 to -0.100; 5 seeds)",
-    ]
-    assert shown["inference"].tolist() == ["these seeds cannot tell: +0.200 (one seed)", "–"]
-    assert verdicts.side_by_side([]).empty
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+    assert holm([0.6, 0.9]) == [1, 1]
+
+
+def test_verdicts_of_pure_noise_are_wrong_less_often_than_they_promise() -> None:
+    rng = np.random.default_rng(0)
+    wrong = sum(
+        any(verdict != OPEN for verdict in verdicts(*([(above(), of(*rng.normal(size=5)))] for _ in range(20))))
+        for _ in range(60)
+    )
+    assert wrong / 60 < 0.15  # 5 % for each of the two directions at most
+
+
+@pytest.mark.parametrize(
+    ("test", "value", "expected"),
+    [
+        (above(), 0.1, True),
+        (above(), -0.1, False),
+        (Predicate("x", below=0.0), -0.1, True),
+        (Predicate("x", within=0.1), 0.2, False),
+    ],
+)
+def test_keeps(test: Predicate, value: float, expected: bool) -> None:
+    assert keeps(test, value) is expected
+
+
+def test_no_value_is_no_number() -> None:
+    assert math.isnan(part(above(), "", Sample((), "seeds")).interval.value)

@@ -1,4 +1,4 @@
-"""Chapter 4's figures and verdicts: one factor at a time, the base run standing in for its level of each."""
+"""Chapter 4's figures: one factor at a time, the base run standing in for its level of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pandas as pd
 from xling_utils.chapters import contrast_figures as figures
 from xling_utils.chapters.architecture import BOTH, FACTORS, NEXT, base_levels, counted, of_factor
 from xling_utils.scales import Scale
-from xling_utils.verdicts import Verdict
 
 Tables = Callable[[str], pd.DataFrame]
 
@@ -88,27 +87,3 @@ def changes(table: pd.DataFrame, scale: Scale, language: str) -> pd.DataFrame:
             parts.append(figures.differences(found, "level", base_levels(scale)[factor]).assign(factor=factor))
     parts = [part for part in parts if len(part)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-
-
-def verdicts(table: pd.DataFrame, scale: Scale, language: str) -> list[Verdict]:
-    """What the papers claim about architecture, tested on English with ``language``."""
-    base = base_levels(scale)
-    claims = [
-        ("depth", "Depth matters: the base depth beats one layer", "E Table 4", base["depth"], "1 layer"),
-        ("heads", "Many heads help", "E Table 5 (denies it)", base["heads"], "1 head"),
-        ("parameters", "Parameters matter: a quarter of the width loses", "E Table 6", base["parameters"], "width 16"),
-        ("objective", "Next sentence prediction hurts", "E Table 8", base["objective"], NEXT),
-        ("separator", "A separator a language hurts", "E Table 9 (denies it)", base["separator"], "one a language"),
-        ("tokens", "Word pieces beat characters", "E Table 10", base["tokens"], "characters"),
-        ("tokens", "Word pieces beat words", "E Table 10", base["tokens"], "words"),
-        ("separate", "Separate embeddings hurt", "C Table 1", base["separate"], "embeddings"),
-        ("separate", "Separate bottom blocks hurt", "C Table 1", base["separate"], "bottom two thirds"),
-        ("separate", "Both together hurt", "C Table 1", base["separate"], BOTH),
-        ("separate", "Both hurt more than blocks alone", "C Table 1", "bottom two thirds", BOTH),
-    ]
-    found = []
-    for factor, text, where, better, worse in claims:
-        rows = figures.values(of_factor(table, factor, scale), scale, ["level"], language)
-        if {better, worse} <= set(rows["level"]):
-            found += figures.claim(rows, "level", text, where, better, worse)
-    return found

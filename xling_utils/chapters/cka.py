@@ -10,11 +10,9 @@ import pandas as pd
 
 from xling_utils.chapters import Planned
 from xling_utils.chapters.contrasts import base_run
-from xling_utils.chapters.joint import interval
 from xling_utils.contextual_alignment import CONTEXTUAL
 from xling_utils.model_similarity import SIMILARITY
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
-from xling_utils.verdicts import Verdict, direction
 from xling_utils.word_alignment import WORD_ALIGNMENT
 
 CHAPTER = "07_cka"
@@ -99,34 +97,3 @@ def correlations(table: pd.DataFrame, encoders: str, metric: str = "cka_debiased
     if both.empty:
         return pd.Series(dtype=float)
     return groups[["value_cka", "value_found"]].apply(lambda x: x.corr().iloc[0, 1]).dropna()  # none of constants
-
-
-def verdicts(table: pd.DataFrame) -> list[Verdict]:
-    """What C claims about the similarity of encoders, of claims whose encoders are there. Languages are averaged."""
-
-    def mean(encoders: str, metric: str = "cka_debiased") -> pd.Series:
-        rows = table[(table["metric"] == metric) & (table["encoders"] == encoders) & (table["target"] != "en")]
-        return rows.groupby(["seed", "target"])["value"].mean()
-
-    def compared(text: str, where: str, first: str, second: str) -> Verdict:
-        return direction(text, where, f"CKA, {first} - {second}", interval(mean(first) - mean(second)))
-
-    found = [
-        compared("One bilingual encoder is more alike than two monolingual ones", "C Fig. 7", BILINGUAL, MONOLINGUAL),
-        compared("Two monolingual encoders are more alike than chance", "C Fig. 7", MONOLINGUAL, RANDOM),
-        compared("One encoder of both languages is more alike than chance", "C Fig. 7", BILINGUAL, RANDOM),
-    ]
-    for what, where, metric in (("sentences", "C Fig. 6", "p_at_1_rotated"), ("words", "C Fig. 4", "p_at_1_csls")):
-        text = f"A rotation aligns the {what} of encoders that never met"
-        gain = mean(MONOLINGUAL, metric) - mean(RANDOM, metric)
-        found.append(direction(text, where, f"P@1, {MONOLINGUAL} - {RANDOM}", interval(gain)))
-    for name, metric in (("named entities", "f1"), ("parsing", "las")):
-        text = f"A rotation of contextual words carries {name} from one encoder to another"
-        gain = mean(MONOLINGUAL, metric) - mean(MONOLINGUAL, f"{metric}_random")
-        found.append(direction(text, "C Fig. 5", f"{metric.upper()}, rotation - random rotation", interval(gain)))
-        text, gain = f"One bilingual encoder does better at {name}", mean(BILINGUAL, metric) - mean(MONOLINGUAL, metric)
-        found.append(direction(text, "C Fig. 5", f"{metric.upper()}, {BILINGUAL} - {MONOLINGUAL}", interval(gain)))
-    for encoders in FOUND_BY:
-        text, quantity = "CKA and retrieval go together", f"Pearson's r over layers, {encoders}"
-        found.append(direction(text, "C sec. 5.2", quantity, interval(correlations(table, encoders))))
-    return [verdict for verdict in found if verdict.interval.n]

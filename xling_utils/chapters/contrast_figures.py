@@ -5,16 +5,15 @@ Charts are imported where one is drawn: the chapters' modules import this one, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from xling_utils.chapters.contrasts import ENTITIES, INFERENCE, targets
 from xling_utils.chapters.data_size import headline_layer, summary, with_sources
-from xling_utils.retrieval import Interval
+from xling_utils.retrieval import Interval, over_seeds
 from xling_utils.scales import Scale
-from xling_utils.verdicts import Verdict, direction, paired, side_by_side
 
 RETRIEVAL = "word retrieval (mean reciprocal rank)"
 MEASURES = {
@@ -126,35 +125,21 @@ def differences(found: pd.DataFrame, by: str, base: str) -> pd.DataFrame:
     return pd.DataFrame([{"condition": name, **cells} for name, cells in rows.items()])
 
 
+def paired(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
+    """Mean over seeds of ``first`` - ``second`` (columns ``seed``, ``value``), seeds that both have.
+
+    A seed's several rows (languages) are averaged before.
+    """
+    one, other = (frame.groupby("seed")["value"].mean() for frame in (first, second))
+    differences = (one - other).dropna()
+    if differences.empty:
+        return Interval(float("nan"), float("nan"), float("nan"), 0)
+    return over_seeds(differences.tolist())
+
+
 def _percent(change: Interval, level: float) -> str:
     value, low, high = (100 * bound / level for bound in (change.value, change.low, change.high))
     return f"{value:+.0f} ({low:+.0f} to {high:+.0f})" if change.n > 1 else f"{value:+.0f}"
-
-
-def difference(found: pd.DataFrame, by: str, first: str, second: str, measure: str) -> Interval:
-    """``first`` less ``second`` in ``measure``, paired by seed."""
-    rows = found[found["measure"] == measure]
-    return paired(rows[rows[by] == first], rows[rows[by] == second])
-
-
-def claim(found: pd.DataFrame, by: str, text: str, where: str, better: str, worse: str) -> list[Verdict]:
-    """The claim that ``better`` lies above ``worse``, tested on each measure for which both were run."""
-    verdicts = []
-    for measure in MEASURES:
-        change = difference(found, by, better, worse, measure)
-        if change.n:
-            verdicts.append(direction(text, where, f"{better} - {worse}", change, short(measure)))
-    return verdicts
-
-
-def verdicts_by_language(table: pd.DataFrame, verdicts: Callable[[str], list[Verdict]]) -> pd.DataFrame:
-    """``verdicts(language)`` for each language that ``table`` measures, as one table to show."""
-    from xling_utils.charts import LANGUAGE_NAMES
-
-    found = [side_by_side(verdicts(language)) for language in targets(table)]
-    for language, part in zip(targets(table), found, strict=True):
-        part.insert(0, "language", LANGUAGE_NAMES[language])
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
 def short(measure: str) -> str:

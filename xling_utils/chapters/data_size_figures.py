@@ -1,4 +1,4 @@
-"""Chapter 1's figures and verdicts: from tidy rows, live and recorded, to charts."""
+"""Chapter 1's figures: from tidy rows, live and recorded, to charts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pandas as pd
 
 from xling_utils import charts
 from xling_utils.chapters.data_size import MODELS, STATIC, headline_layer, headline_rows, summary, with_sources
-from xling_utils.retrieval import Interval, over_seeds
 from xling_utils.scales import Scale
 
 LATIN = ("fr", "es", "de", "tr", "vi", "sw")
@@ -201,16 +200,3 @@ def distances(table: pd.DataFrame, scale: Scale) -> Any:
         distance_rows(table, scale),
         description="Mean reciprocal rank of English with fourteen languages against word order distance.",
     )
-
-
-def distance_correlation(table: pd.DataFrame, scale: Scale) -> Interval:
-    """Spearman's correlation of retrieval and distance over languages, a value a seed; interval over seeds."""
-    rows = headline_rows(table, scale)
-    rows = rows[(rows["model"] == "BERT") & (rows["sentences"] == rows["sentences"].max())]
-    distance = distance_rows(table, scale).set_index("target")["distance"]
-    values = []
-    for _, group in rows.groupby("seed"):
-        found = group.groupby("target")["value"].mean()
-        if len(found) == len(distance) >= FEWEST_LANGUAGES:
-            values.append(float(found.corr(distance[found.index], method="spearman")))
-    return over_seeds(values) if values else Interval(float("nan"), float("nan"), float("nan"), 0)

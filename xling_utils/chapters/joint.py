@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from xling_utils.chapters import Planned, data_size
-from xling_utils.retrieval import Interval, over_seeds
+from xling_utils.retrieval import over_seeds
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
 
 TRAINED, UNTRAINED = "pretrained", "untrained"
@@ -31,11 +31,6 @@ def layer_at(depth: float, table: pd.DataFrame) -> int:
     return round(depth * int(table["layer"].max()))
 
 
-def over(table: pd.DataFrame) -> str:
-    """What :func:`interval` takes intervals over."""
-    return "seeds" if table["seed"].nunique() > 1 else "languages"
-
-
 def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Means with 95 % intervals over seeds, as :func:`data_size.summary` has them; of a single seed intervals are over
     languages, and of a single language over the items that it was measured on."""
@@ -50,17 +45,3 @@ def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
             over = over_seeds(values.tolist())
             found.loc[place, ["low", "high"]] = over.low, over.high
     return found
-
-
-EMPTY = Interval(float("nan"), float("nan"), float("nan"), 0)
-"""Of nothing that was measured."""
-
-
-def interval(values: pd.Series) -> Interval:
-    """Of ``values``, one a ``seed`` and language (the first two levels of the index): over seeds, or, where there is
-    only one seed, over languages."""
-    values = values.dropna()
-    if values.empty:
-        return EMPTY
-    seeds = values.groupby(level=0).mean()
-    return over_seeds((seeds if len(seeds) > 1 else values).tolist())

@@ -13,7 +13,6 @@ from xling_utils.chapters import contrast_figures as figures
 from xling_utils.corpora.controlled.world import DOMAINS
 from xling_utils.scales import Scale
 from xling_utils.specs import Change, RunSpec
-from xling_utils.verdicts import Verdict
 
 CHAPTER = "03_overlap"
 COLUMNS = ("condition",)
@@ -114,19 +113,3 @@ def mixed(table: pd.DataFrame, language: str) -> pd.DataFrame:
     every = pd.concat([pure, both])
     every = every[every["pair"].isin(pairs)]
     return every.pivot_table("value", "condition", "pair", "mean", sort=False)[pairs].reset_index()
-
-
-def verdicts(found: pd.DataFrame) -> list[Verdict]:
-    """What the papers claim about overlap, order, frequency and domain, tested on rows of ``values``."""
-    claims = [
-        ("Without any overlap transfer survives: Fake-English beats unigrams only", "E Table 1", FAKE, UNIGRAMS),
-        ("Overlap helps a little", "E Table 1; C Table 1", DEFAULT, FAKE),
-        ("More anchors help", "C Table 1", EXTRA, DEFAULT),
-        ("Word order matters", "E Table 2", FAKE, PERMUTED[1.0]),
-        ("It matters by degrees: a quarter permuted beats all", "E Table 2", PERMUTED[0.25], PERMUTED[1.0]),
-        ("Even permuted text beats unigrams", "E sec. 3.2.3", PERMUTED[1.0], UNIGRAMS),
-        ("The same domain helps", "C Table 1", SAME_DOMAIN, OTHER_DOMAIN),
-    ]
-    return [
-        verdict for text, where, *pair in claims for verdict in figures.claim(found, "condition", text, where, *pair)
-    ]

@@ -9,11 +9,8 @@ from typing import Any
 import pandas as pd
 
 from xling_utils.chapters import Planned, contrasts
-from xling_utils.chapters import contrast_figures as figures
-from xling_utils.retrieval import over_seeds
 from xling_utils.scales import Scale
 from xling_utils.specs import RunSpec, StaticSpec
-from xling_utils.verdicts import Verdict, direction
 
 CHAPTER = "02_window_size"
 COLUMNS = ("model", "sentences", "window")
@@ -78,28 +75,3 @@ def named(table: pd.DataFrame, model: str, scale: Scale) -> pd.DataFrame:
             condition=[_name(s, w, scale) for s, w in zip(rows["sentences"], rows["window"], strict=True)]
         )
     return rows.assign(condition=[f"window {window:.0f}" for window in rows["window"]])
-
-
-def verdicts(table: pd.DataFrame, scale: Scale, language: str) -> list[Verdict]:
-    """What the papers claim about windows, tested on English with ``language``."""
-    by = "condition"
-    bert = figures.values(named(table, "BERT", scale), scale, [by], language)
-    wide, *_, narrow = names(scale)[: 1 + len(scale.short_windows)]
-    little_wide, little_narrow = names(scale)[-2:]
-    found = figures.claim(bert, by, "With much data a wide window helps", "A Fig. 6; B Fig. 3b", wide, narrow)
-    for measure in dict.fromkeys(bert["measure"]):
-        rows = bert[bert["measure"] == measure]
-        gain = {
-            size: rows[rows[by] == more].set_index("seed")["value"] - rows[rows[by] == less].set_index("seed")["value"]
-            for size, more, less in (("large", wide, narrow), ("small", little_wide, little_narrow))
-        }
-        more = (gain["large"] - gain["small"]).dropna()
-        if len(more):
-            text, quantity = "It helps more with much data than with little", "gain much - gain little"
-            interval = over_seeds(more.tolist())
-            found.append(direction(text, "A sec. 3.2.3", quantity, interval, figures.short(measure)))
-    static = figures.values(named(table, "word2vec", scale), scale, [by], language)
-    if len(static):
-        first, *_, last = [f"window {window}" for window in scale.static_windows]
-        found += figures.claim(static, by, "Wider windows do not help word2vec", "B Fig. 4", first, last)
-    return found

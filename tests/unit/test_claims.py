@@ -1,0 +1,152 @@
+"""The ledger: claims as data, findings on the committed rows, what chapters, terminal and page show of them."""
+
+import html
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from xling_utils import claims, ledger, ledger_page, records, replication
+from xling_utils.chapters import MODULES
+from xling_utils.errors import UserError
+from xling_utils.measures import columns
+from xling_utils.predicates import names_in
+from xling_utils.verdicts import OPEN, REPRODUCED, UNTESTED
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENTS = {f"R{n:02}" for n in range(1, 34)}
+
+
+@pytest.fixture(scope="module")
+def listed() -> list[dict]:
+    return ledger.as_json()
+
+
+def test_five_papers_and_all_experiments(listed: list[dict]) -> None:
+    of_papers = [claim for claim in listed if claim["paper"] != "control"]
+    assert len(of_papers) >= 60
+    assert {claim["paper"] for claim in of_papers} == set("ABCDE")
+    assert {e for claim in of_papers for e in claim["experiments"]} == EXPERIMENTS
+
+
+def test_every_claim_has_a_verdict_or_a_reason_at_every_scale(listed: list[dict]) -> None:
+    for claim in listed:
+        for scale, found in claim["scales"].items():
+            if found["verdict"] == UNTESTED:
+                assert found["reason"], (claim["id"], scale)
+                continue
+            for test in found["tests"]:
+                assert test["n"] >= 1 and test["value"] is not None, (claim["id"], scale)
+                assert (test["low"] is None) == (test["n"] == 1), (claim["id"], scale)
+    json.dumps(listed, allow_nan=False)
+
+
+def test_all_but_a_few_claims_are_tested_in_the_controlled_world(listed: list[dict]) -> None:
+    untested = {claim["id"]: claim["scales"]["controlled"].get("reason") for claim in listed}
+    untested = {name: reason for name, reason in untested.items() if reason}
+    assert len(untested) <= 8, untested
+
+
+def test_figures_of_claims_are_figures_of_their_chapters() -> None:
+    known = claims.load()
+    for claim in known.claims:
+        text = (ROOT / "notebooks" / f"{claim.chapter}.py").read_text(encoding="utf-8")
+        for scale in ("controlled", "natural"):
+            if scale == "natural" and claim.figure not in known.natural_figures:
+                continue
+            assert f'"name": "{known.figure(claim, scale)}"' in text, claim.id
+
+
+def test_a_claim_speaks_only_of_selections_it_makes() -> None:
+    for claim in claims.load().claims:
+        assert claim.tests and claim.theirs
+        for test in claim.tests:
+            assert names_in(test) <= set(claim.of), claim.id
+
+
+def test_the_table_of_a_chapter() -> None:
+    live = records.load("03_overlap", "controlled")
+    live = live[live["seed"] == 11]
+    shown = ledger.table("03_overlap", "controlled", live)
+    assert list(shown.columns) == ["claim", "where", "tested", "recorded", "this machine", "verdict"]
+    assert len(shown) >= 15 and shown["this machine"].str.contains("one seed").all()
+    alone = ledger.table("03_overlap", "controlled", live, recorded=False)
+    assert set(alone["verdict"]) == {ledger.WORDS[OPEN]}
+    natural = ledger.table("03_overlap", "natural", live[:0], languages=["fr", "ru"])
+    assert {"French", "Russian"} < set(natural.columns)
+    nothing = pd.DataFrame(columns=list(columns("03_overlap")))
+    assert ledger.table("03_overlap", "smoke", nothing).empty
+
+
+def test_the_page_escapes_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = ledger_page.page()
+    assert page.count("<article") == len(claims.load().claims)
+    for claim in claims.load().claims:
+        assert html.escape(claim.claim) in page
+    bars = ledger_page.summary()
+    for paper in "ABCDE":
+        assert re.search(rf'aria-label="{paper}, controlled: \d+ ', bars)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("claims: [", "claims.yml"),
+        ("claims: []", "measures"),
+        ("measures: {}\nnatural_figures: {}\nclaims: [{id: Z-1}]", "claim Z-1"),
+        ("measures: {}\nnatural_figures: {}\nclaims: [7]", "claim 7"),
+        ("\x00", "claims.yml"),
+    ],
+)
+def test_a_broken_file_is_named(text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "book").mkdir()
+    (tmp_path / "_toc.yml").write_text("root: book/intro")
+    (tmp_path / "book/claims.yml").write_text(text)
+    monkeypatch.setattr(claims, "project_root", lambda: tmp_path)
+    with pytest.raises(UserError, match=said):
+        claims.load()
+
+
+def entry(**changes: object) -> dict:
+    test = {"quantity": "x", "above": 0}
+    given = {"id": "Z-1", "paper": "A", "where": "", "chapter": "01_data_size", "experiments": [], "figure": "",
+             "claim": "", "theirs": "", "of": {"x": {}}, "tests": [test]}  # fmt: skip
+    return given | changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"chapter": "99_none"}, "unknown chapter '99_none'"),
+        ({"measured": ["taste"]}, "unknown measure 'taste'"),
+        ({"tests": [{"quantity": "x"}]}, "takes one of above, below and within"),
+        ({"tests": [{"quantity": "x", "above": 0, "below": 1}]}, "takes one of above, below and within"),
+        ({"colour": 1}, "colour"),
+    ],
+)
+def test_a_broken_claim_is_named(changes: dict, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        claims._claim(entry(**changes), {}, Path("claims.yml"))
+
+
+def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
+    rows = {}
+    for chapter in MODULES:
+        table = records.load(chapter, "controlled")
+        if len(table):
+            rows[chapter] = table[table["seed"] == 12].assign(seed=99)
+    found = replication.check(rows)
+    repeated, of = replication.share(found)
+    assert of > 100 and repeated / of >= 0.9
+    decided = found[found["verdict"] == REPRODUCED]
+    assert len(decided) and decided["new"].notna().all()
+    turned = {chapter: table.assign(value=-table["value"]) for chapter, table in rows.items()}
+    assert replication.share(replication.check(turned))[0] < repeated
+
+
+def test_a_used_seed_is_refused() -> None:
+    for seed in (1, 11, -3):
+        with pytest.raises(UserError, match="was used before"):
+            replication.measure(seed)

@@ -1,0 +1,99 @@
+"""Predicates over tidy rows: what a selection takes, how selections meet, and what they are compared in."""
+
+import pandas as pd
+import pytest
+
+from xling_utils.errors import UserError
+from xling_utils.predicates import Predicate, Rows, sample
+
+
+def row(seed: int = 11, source: str = "en", target: str = "fr", layer: float | None = None, **other: object) -> dict:
+    given = {"task": "NLI", "metric": "accuracy", "step": None, "run": f"r{seed}", "value": 0.0}
+    return {"seed": seed, "source": source, "target": target, "layer": layer, **given, **other}
+
+
+def values(rows: list[dict], quantity: str, selections: dict, middle: int = 1, **test: object) -> list[float]:
+    table = Rows({"c": pd.DataFrame(rows)}, middle)
+    own = {name: {"chapter": "c", **where} for name, where in selections.items()}
+    return pytest.approx(list(sample(Predicate(quantity, above=0, **test), own, table).values))
+
+
+def test_seeds_are_paired_and_others_left_out() -> None:
+    rows = [row(11, condition="a", value=0.5), row(12, condition="a", value=0.9), row(13, condition="a", value=1.0)]
+    rows += [row(11, condition="b", value=0.4), row(12, condition="b", value=0.7), row(14, condition="b", value=0.0)]
+    assert values(rows, "a - b", {"a": {"condition": "a"}, "b": {"condition": "b"}}) == [0.1, 0.2]
+    assert values(rows, "(a - b) / a", {"a": {"condition": "a"}, "b": {"condition": "b"}}) == [0.2, 0.2 / 0.9]
+
+
+def test_english_alone_only_on_request() -> None:
+    rows = [row(target="en", value=0.9), row(target="fr", value=0.5), row(target="de", value=0.3)]
+    assert values(rows, "x", {"x": {}}) == [0.3, 0.5]  # one seed: a value a language
+    assert values(rows, "e - x", {"e": {"language": "en"}, "x": {}}) == [0.6, 0.4]
+    assert values(rows, "x", {"x": {"language": ["fr", "de"]}}) == [0.4]
+
+
+def test_languages_are_averaged_within_a_seed() -> None:
+    rows = [row(11, value=0.2), row(11, source="de", target="en", value=0.4), row(12, value=0.5)]
+    assert values(rows, "x", {"x": {}}) == [0.3, 0.5]
+
+
+def test_layers() -> None:
+    rows = [row(layer=layer, value=float(layer)) for layer in range(5)]
+    for name, expected in {
+        "first": 0, "last": 4, "middle": 2, "8/12": 3, "lower": 1, "upper": 3.5, 3: 3,
+    }.items():  # fmt: skip
+        assert values(rows, "x", {"x": {"layer": name}}, middle=2) == [expected]
+    assert values(rows, "x", {"x": {}}) == [2]
+    assert values(rows[:2], "x", {"x": {"layer": "middle"}}, middle=2) == [1]  # a shallow run's last
+
+
+def test_least_and_most_need_two_levels() -> None:
+    rows = [row(n=1, sentences=10, value=0.1), row(sentences=20, value=0.2)]
+    assert values(rows, "x", {"x": {"sentences": "least"}}) == [0.1]
+    assert values(rows, "x", {"x": {"sentences": "most"}}) == [0.2]
+    assert values(rows[1:], "x", {"x": {"sentences": "most"}}) == [0.2]
+    assert values(rows[1:], "x", {"x": {"sentences": "least"}}) == []
+
+
+def test_steps_are_left_out_unless_named() -> None:
+    rows = [row(value=0.5), row(step=100, value=0.1)]
+    assert values(rows, "x", {"x": {}}) == [0.5]
+    assert values(rows, "x", {"x": {"step": 100}}) == [0.1]
+
+
+def test_a_correlation_a_seed() -> None:
+    rows = []
+    for seed, sign in ((11, 1), (12, -1)):
+        for layer in range(4):
+            rows += [
+                row(seed, layer=layer, metric="x", value=layer),
+                row(seed, layer=layer, metric="y", value=sign * layer),
+            ]
+    assert values(rows, "x, y", {"x": {"metric": "x"}, "y": {"metric": "y"}}, over="layer") == [1, -1]
+    few = [r for r in rows if r["layer"] < 3]
+    assert values(few, "x, y", {"x": {"metric": "x"}, "y": {"metric": "y"}}, over="layer") == []
+
+
+def test_a_correlation_with_distance_over_languages() -> None:
+    near_to_far = ("fr", "de", "tr", "hi", "zh")
+    rows = [row(seed, target=target, value=0.5) for seed in (11, 12) for target in near_to_far]
+    from xling_utils.corpora.controlled import word_order_distance
+
+    for each in rows:
+        each["value"] = -word_order_distance("en", each["target"])
+    selections = {"x": {}, "d": {"typology": "word order"}}
+    assert values(rows, "x, d", selections, over="language", ranks=True) == [-1, -1]
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(UserError, match="no column 'colour'"):
+        values([row()], "x", {"x": {"colour": "red"}})
+    with pytest.raises(UserError, match="no selection is named 'y'"):
+        values([row()], "x - y", {"x": {}})
+    with pytest.raises(UserError, match="unknown layer 'top'"):
+        values([row(layer=1)], "x", {"x": {"layer": "top"}})
+
+
+def test_a_quotient_by_nothing_is_no_value() -> None:
+    rows = [row(condition="a", value=1.0), row(condition="b", value=0.0)]
+    assert values(rows, "a / b", {"a": {"condition": "a"}, "b": {"condition": "b"}}) == []

@@ -1,0 +1,184 @@
+"""The claims of the five papers (``book/claims.yml``), each tested on the recorded rows of every scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xling_utils import records
+from xling_utils.chapters import MODULES
+from xling_utils.errors import UserError
+from xling_utils.predicates import Predicate, Rows, Sample, Selection, names_in, sample
+from xling_utils.scales import scale as scale_of
+from xling_utils.store import project_root
+from xling_utils.verdicts import NOT_REPRODUCED, REPRODUCED, UNTESTED, Part, decide
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCALES = ("controlled", "natural", "paper")
+"""The scales that a ledger has a verdict for, or a reason why not."""
+PAPER_SCALE = "planned and counted here (`xling plan CHAPTER --scale paper`), not trained: it takes many GPUs"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a ``paper`` in our words: ``where`` it stands there, what numbers the authors give (``theirs``), the
+    ``figure`` of ``chapter`` that shows ours, and the ``tests`` that must all hold, on every measure of ``measured``.
+    ``untested`` says of a scale why it cannot tell, where the rows alone do not."""
+
+    id: str
+    paper: str
+    where: str
+    chapter: str
+    experiments: tuple[str, ...]
+    figure: str
+    claim: str
+    theirs: str
+    tests: tuple[Predicate, ...]
+    of: Mapping[str, Selection]
+    measured: tuple[str, ...] = ()
+    untested: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim at a scale: its verdict with the ``parts`` that it rests on and its corrected ``p``, or the ``reason``
+    why there is none."""
+
+    claim: Claim
+    scale: str
+    verdict: str
+    parts: tuple[Part, ...] = ()
+    p: float = 1.0
+    reason: str = ""
+
+    @property
+    def lean(self) -> str:
+        """What its tests say one by one, with no correction for their number: ``"for"``, ``"partly for"``,
+        ``"against"``, or ``""``."""
+        found = {part.lean for part in self.parts}
+        if REPRODUCED in found:
+            return "for" if len(found) == 1 else "partly for"
+        return "against" if NOT_REPRODUCED in found else ""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """``book/claims.yml``: the measures that claims name, the claims in their order, and for figures of the controlled
+    world those that show the same on real text."""
+
+    measures: Mapping[str, Selection]
+    claims: tuple[Claim, ...]
+    natural_figures: Mapping[str, str]
+
+    def figure(self, claim: Claim, scale: str) -> str:
+        """The label of the figure that shows ``claim`` at ``scale``."""
+        return self.natural_figures.get(claim.figure, claim.figure) if scale == "natural" else claim.figure
+
+    def selections(self, claim: Claim, measure: str) -> dict[str, Selection]:
+        """What ``claim`` selects on ``measure`` (empty: on what it names itself), in its own chapter but where a
+        selection names another."""
+        common = {"chapter": claim.chapter, **self.measures.get(measure, {})}
+        return {name: {**common, **where} for name, where in claim.of.items()}
+
+    def test(self, rows: Mapping[str, pd.DataFrame], scale: str) -> list[Finding]:
+        """Every claim on ``rows`` (chapter -> tidy rows of one ``scale``), corrected for all of them together."""
+        prepared = Rows(rows, scale_of(scale).encoder.layers // 2)
+        samples: dict[str, list[tuple[Predicate, str, Sample]]] = {}
+        reasons = {}
+        for claim in self.claims:
+            reason = (claim.untested or {}).get(scale, "")
+            if not reason and claim.chapter not in prepared:
+                reason = "nothing of this chapter is recorded at this scale"
+            if not reason:
+                tests = [(test, measure) for measure in claim.measured or ("",) for test in claim.tests]
+                found = [(*each, self._sample(claim, *each, prepared)) for each in tests]
+                if found := [each for each in found if each[2].values]:
+                    samples[claim.id] = found
+                    continue
+                reason = self._what_is_missing(claim, prepared)
+            reasons[claim.id] = reason
+        decided = dict(zip(samples, decide(list(samples.values())), strict=True))
+        return [
+            Finding(claim, scale, decided[claim.id].verdict, decided[claim.id].parts, decided[claim.id].p)
+            if claim.id in decided
+            else Finding(claim, scale, UNTESTED, reason=reasons[claim.id])
+            for claim in self.claims
+        ]
+
+    def _sample(self, claim: Claim, test: Predicate, measure: str, rows: Rows) -> Sample:
+        try:
+            return sample(test, self.selections(claim, measure), rows)
+        except (UserError, SyntaxError) as error:
+            raise UserError(f"book/claims.yml: claim {claim.id}: {error}") from None
+
+    def _what_is_missing(self, claim: Claim, rows: Rows) -> str:
+        selections = self.selections(claim, claim.measured[0] if claim.measured else "")
+        used = set().union(*map(names_in, claim.tests))
+        names = [name for name, where in selections.items() if name in used and rows.means(where, ["seed"]).empty]
+        return f"not recorded at this scale: {', '.join(name.replace('_', ' ') for name in names) or 'common seeds'}"
+
+
+def findings(scale: str) -> list[Finding]:
+    """Every claim at ``scale``, tested on the committed rows."""
+    if scale == "paper":
+        return [Finding(claim, scale, UNTESTED, reason=PAPER_SCALE) for claim in load().claims]
+    files = [_root() / "book/claims.yml", *sorted((_root() / "book/records").glob(f"*.{scale}.csv"))]
+    return _findings(scale, tuple((file, file.stat().st_mtime_ns) for file in files if file.exists()))
+
+
+@cache
+def _findings(scale: str, _: tuple[tuple[Path, int], ...]) -> list[Finding]:
+    return load().test({chapter: records.load(chapter, scale) for chapter in MODULES}, scale)
+
+
+def load() -> Ledger:
+    """The claims of this checkout. Raises :class:`UserError` with the claim (or line) that cannot be read."""
+    path = _root() / "book/claims.yml"
+    try:
+        return _read(path, path.stat().st_mtime_ns)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+
+
+def _root() -> Path:
+    root = project_root()
+    if root is None:
+        raise UserError("claims: run this inside a checkout of the book (no _toc.yml found here or above)")
+    return root
+
+
+@cache
+def _read(path: Path, _: int) -> Ledger:
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        measures, listed, natural = (content[key] for key in ("measures", "claims", "natural_figures"))
+    except (yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError) as error:
+        raise UserError(f"{path}: {' '.join(str(error).split())}") from None
+    claims = tuple(_claim(entry, measures, path) for entry in listed)
+    if twice := sorted({c.id for c in claims if sum(other.id == c.id for other in claims) > 1}):
+        raise UserError(f"{path}: two claims have the id {twice[0]}")
+    return Ledger(measures, claims, natural)
+
+
+def _claim(entry: Any, measures: Mapping[str, Any], path: Path) -> Claim:
+    name = entry.get("id", entry) if isinstance(entry, dict) else entry
+    try:
+        tests = tuple(Predicate(**test) for test in entry["tests"])
+        lists = {key: tuple(entry.get(key, ())) for key in ("experiments", "measured")}
+        made = Claim(**{**entry, **lists, "tests": tests})
+    except (TypeError, KeyError) as error:
+        raise UserError(f"{path}: claim {name}: {error}") from None
+    for test in tests:
+        if sum(bound is not None for bound in (test.above, test.below, test.within)) != 1:
+            raise UserError(f"{path}: claim {name}: a test takes one of above, below and within")
+    for kind, given, known in (("chapter", [made.chapter], MODULES), ("measure", made.measured, measures)):
+        if unknown := [value for value in given if value not in known]:
+            raise UserError(f"{path}: claim {name}: unknown {kind} {unknown[0]!r}; known: {', '.join(known)}")
+    return made

@@ -1,0 +1,122 @@
+"""The ledger as data and as the table of a chapter; its page is in :mod:`ledger_page`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from xling_utils import claims, records
+from xling_utils.charts import LANGUAGE_NAMES
+from xling_utils.claims import Finding
+from xling_utils.verdicts import NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, UNTESTED, Part
+
+WORDS = {
+    REPRODUCED: "holds",
+    PARTLY: "holds in part",
+    NOT_REPRODUCED: "does not hold",
+    OPEN: "cannot tell",
+    UNTESTED: "not tested",
+}
+
+
+def table(
+    chapter: str, scale: str, live: pd.DataFrame, *, recorded: bool = True, languages: Sequence[str] = ()
+) -> pd.DataFrame:
+    """The claims of a chapter: what was tested, on the committed rows of ``scale`` and, where there are any, on
+    ``live`` ones; the committed decided with all claims of the ledger, the live ones with the chapter's.
+
+    Columns ``claim, where, tested``, then ``recorded``, one for each of ``languages`` alone, ``this machine``, and
+    ``verdict``, which is on the recorded rows if those are asked for. Claims that have no number are left out.
+    """
+    found: dict[str, list[Finding]] = {}
+    if recorded:
+        found["recorded"] = claims.findings(scale)
+        rows = records.load(chapter, scale) if languages else live
+        for language in languages:
+            of = rows[rows["source"].isin(["en", language]) & rows["target"].isin(["en", language])]
+            found[LANGUAGE_NAMES[language]] = claims.load().test({chapter: of}, scale)
+    if len(live):
+        found["this machine"] = claims.load().test({chapter: live}, scale)
+    shown = []
+    for place, claim in enumerate(claims.load().claims):
+        own = {name: findings[place] for name, findings in found.items()}
+        tested = list(dict.fromkeys(part.text for finding in own.values() for part in finding.parts))
+        if claim.chapter != chapter or not tested:
+            continue
+        row = {"claim": claim.claim, "where": f"{claim.paper} {claim.where}", "tested": "\n".join(tested)}
+        for name, finding in own.items():
+            parts = {part.text: part for part in finding.parts}
+            row[name] = "\n".join(value(parts[text]) if text in parts else "–" for text in tested)
+        shown.append(row | {"verdict": verdict(own.get("recorded") or own["this machine"])})
+    return pd.DataFrame(shown, columns=["claim", "where", "tested", *found, "verdict"])
+
+
+def value(part: Part) -> str:
+    """``"+0.123 (0.101 to 0.145; 5 seeds)"``."""
+    at = part.interval
+    if at.n < 2:
+        return f"{at.value:+.3f} (one {part.unit[:-1]})"
+    return f"{at.value:+.3f} ({at.low:+.3f} to {at.high:+.3f}; {at.n} {part.unit})"
+
+
+def verdict(finding: Finding) -> str:
+    """The verdict in words; of one that cannot tell, where its tests lean."""
+    if finding.verdict == OPEN and finding.lean:
+        return f"{WORDS[OPEN]}; leans {finding.lean}"
+    return WORDS[finding.verdict]
+
+
+def as_json(scales: Sequence[str] = claims.SCALES) -> list[dict[str, Any]]:
+    """Every claim with its finding at each scale, as plain data; NaN becomes ``None``."""
+    by_scale = {scale: claims.findings(scale) for scale in scales}
+    listed = []
+    for place, claim in enumerate(claims.load().claims):
+        known = {name: getattr(claim, name) for name in ("id", "paper", "where", "chapter", "claim", "theirs")}
+        found = {scale: _plain(findings[place]) for scale, findings in by_scale.items()}
+        listed.append({**known, "experiments": list(claim.experiments), "scales": found})
+    return listed
+
+
+def lines(listed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What :func:`as_json` returns as one row a claim, scale and test, for a terminal."""
+    rows = []
+    for claim in listed:
+        for scale, found in claim["scales"].items():
+            known = {"id": claim["id"], "where": claim["where"], "scale": scale, "verdict": WORDS[found["verdict"]]}
+            for test in found.get("tests", ()):
+                interval = "" if test["low"] is None else f"{test['low']:.3f} to {test['high']:.3f}"
+                found_here = {
+                    "value": f"{test['value']:.3f}",
+                    "interval": interval,
+                    "n": test["n"],
+                    "test": test["test"],
+                }
+                rows.append(known | found_here)
+            if "tests" not in found:
+                rows.append(known | {"value": "", "interval": "", "n": "", "test": found["reason"]})
+    return rows
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    if not finding.parts:
+        return {"verdict": finding.verdict, "reason": finding.reason}
+    parts = [
+        {
+            "test": part.text,
+            "value": part.interval.value,
+            "low": _number(part.interval.low),
+            "high": _number(part.interval.high),
+            "n": part.interval.n,
+            "over": part.unit,
+            "p": [_number(p) for p in part.p],
+        }
+        for part in finding.parts
+    ]
+    return {"verdict": finding.verdict, "leans": finding.lean, "p": finding.p, "tests": parts}
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

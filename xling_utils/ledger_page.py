@@ -1,0 +1,117 @@
+"""The ledger as HTML: its page of all claims, bars on the front page, and what a further seed says."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from xling_utils import claims, replication
+from xling_utils.claims import Finding
+from xling_utils.ledger import WORDS, value, verdict
+from xling_utils.verdicts import VERDICTS
+
+SHOWN = ("controlled", "natural")
+"""The scales on the page; what the papers' scale would take is said once, above them."""
+PAPERS = ("A", "B", "C", "D", "E", "control")
+
+
+def summary() -> str:
+    """HTML: for each paper and scale a bar of its claims by verdict, with a legend, readable without colour."""
+    rows = []
+    for scale in SHOWN:
+        found = claims.findings(scale)
+        for paper in PAPERS:
+            counts = Counter(finding.verdict for finding in found if finding.claim.paper == paper)
+            rows.append(_bar(f"{paper}, {scale}", counts))
+        rows.append(_bar(f"all, {scale}", Counter(finding.verdict for finding in found)))
+    keys = "".join(f'<li class="{_slug(name)}"><span></span>{WORDS[name]}</li>' for name in VERDICTS)
+    return f'<div class="ledger-bars" role="figure" aria-label="Claims by verdict"><ul>{keys}</ul>{"".join(rows)}</div>'
+
+
+def _bar(name: str, counts: Mapping[str, int]) -> str:
+    said = ", ".join(f"{counts[key]} {WORDS[key]}" for key in VERDICTS if counts.get(key))
+    pieces = "".join(
+        f'<span class="{_slug(key)}" style="flex:{counts[key]}">{counts[key]}</span>'
+        for key in VERDICTS
+        if counts.get(key)
+    )
+    return (
+        f'<div class="ledger-row"><b>{html.escape(name)}</b>'
+        f'<div class="ledger-bar" role="img" aria-label="{html.escape(f"{name}: {said}")}">{pieces}</div></div>'
+    )
+
+
+def check() -> str:
+    """HTML: what a seed that was never used says, as it is committed."""
+    found = replication.committed()
+    if found.empty:
+        return "<p>No further seed has been recorded yet.</p>"
+    repeated, of = replication.share(found)
+    seed = int(found["seed"].iloc[0])
+    rows = "".join(_checked(row) for row in found.to_dict("records"))
+    head = "".join(f"<th>{name}</th>" for name in ("claim", "test", "verdict", "recorded", f"seed {seed}", "repeated"))
+    return (
+        f"<p>Seed {seed} was drawn at random after the claims and their bounds were written, and repeats "
+        f"<b>{repeated} of {of}</b> verdicts ({100 * repeated / of:.0f} %).</p>"
+        f'<details><summary>Every test</summary><div class="pst-scrollable-table-container">'
+        f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>'
+    )
+
+
+def _checked(row: Mapping[str, Any]) -> str:
+    cells = (html.escape(row["test"]), WORDS[row["verdict"]], f"{row['value']:+.3f}", f"{row['new']:+.3f}")
+    link = f'<td><a href="#claim-{row["claim"]}">{row["claim"]}</a></td>'
+    return (
+        f"<tr>{link}{''.join(f'<td>{cell}</td>' for cell in cells)}<td>{'yes' if row['repeated'] else 'no'}</td></tr>"
+    )
+
+
+def page() -> str:
+    """HTML: every claim with its verdicts, and what filters them."""
+    by_scale = {scale: claims.findings(scale) for scale in SHOWN}
+    listed = claims.load().claims
+    chapters = list(dict.fromkeys(claim.chapter for claim in listed))
+    choices = {
+        "paper": {paper: paper for paper in PAPERS},
+        "chapter": {chapter: chapter.split("_", 1)[0].lstrip("0") for chapter in chapters},
+        "scale": {scale: scale for scale in SHOWN},
+        "verdict": {_slug(name): WORDS[name] for name in VERDICTS},
+    }
+    filters = "".join(
+        f'<label>{name} <select data-filter="{name}"><option value="">all</option>'
+        + "".join(f'<option value="{key}">{html.escape(text)}</option>' for key, text in options.items())
+        + "</select></label>"
+        for name, options in choices.items()
+    )
+    rows = "".join(_claim(claim, {s: found[n] for s, found in by_scale.items()}) for n, claim in enumerate(listed))
+    return f'<div class="ledger"><form class="ledger-filters">{filters}<output></output></form>{rows}</div>'
+
+
+def _claim(claim: claims.Claim, found: Mapping[str, Finding]) -> str:
+    said = "".join(_scale(claim, scale, finding) for scale, finding in found.items())
+    chapter = claim.chapter.split("_", 1)[0].lstrip("0")
+    return (
+        f'<article id="claim-{claim.id}" data-paper="{claim.paper}" data-chapter="{claim.chapter}">'
+        f'<h3><a href="#claim-{claim.id}">{claim.id}</a> {html.escape(claim.claim)}</h3>'
+        f"<p>{claim.paper}, {html.escape(claim.where)}: {html.escape(claim.theirs)} "
+        f'<a href="../notebooks/{claim.chapter}.html">Chapter {chapter}</a>, {", ".join(claim.experiments)}.</p>'
+        f"{said}</article>"
+    )
+
+
+def _scale(claim: claims.Claim, scale: str, finding: Finding) -> str:
+    target = f"../notebooks/{claim.chapter}.html#{claims.load().figure(claim, scale)}"
+    lines = "".join(
+        f'<li>{html.escape(part.text)}: <a href="{target}">{html.escape(value(part))}</a></li>'
+        for part in finding.parts
+    )
+    body = f"<ul>{lines}</ul>" if lines else f"<p>{html.escape(finding.reason)}</p>"
+    slug = _slug(finding.verdict)
+    said = f'<p><b>{scale}</b> <span class="{slug}">{html.escape(verdict(finding))}</span></p>'
+    return f'<section data-scale="{scale}" data-verdict="{slug}">{said}{body}</section>'
+
+
+def _slug(name: str) -> str:
+    return "verdict-" + name.replace(" ", "-")

@@ -1,0 +1,112 @@
+"""Does a seed that was never used say the same? One more seed of everything, held against every verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xling_utils import chapters, claims, measures, records
+from xling_utils.errors import UserError
+from xling_utils.retrieval import Interval
+from xling_utils.scales import DEVELOPMENT_SEEDS
+from xling_utils.specs import LANGUAGES
+from xling_utils.store import project_root
+from xling_utils.verdicts import LEVEL, NOT_REPRODUCED, PARTLY, REPRODUCED, Part, keeps
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCALE = "controlled"
+FILE = "claims.check.csv"
+
+
+def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
+    """Chapter -> rows of ``seed`` for all that is recorded at ``SCALE``: its runs are trained and measured where the
+    store has them not yet.
+
+    Raises :class:`UserError` for a seed that is recorded, or that budgets were tuned on.
+    """
+    recorded = {chapter: records.load(chapter, SCALE) for chapter in chapters.MODULES}
+    used = {*DEVELOPMENT_SEEDS, *(int(seed) for table in recorded.values() for seed in table["seed"].unique())}
+    if seed in used or seed < 0:
+        raise UserError(f"seed {seed} was used before, or is negative; take one of your own, such as {max(used) + 1}")
+    found = {}
+    for chapter, table in recorded.items():
+        there = {*table["source"], *table["target"]}
+        languages = [language for language in LANGUAGES[1:] if language in there]
+        if languages:
+            found[chapter] = measures.table(chapter, SCALE, languages, 1, "all", seed=seed, jobs=jobs)
+    return found
+
+
+def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Every test of every claim that more than one seed is recorded of: ``claim, test, verdict, value, low, high, n``
+    of the recorded seeds, ``new`` of the one in ``rows`` (chapter -> rows), and whether it is ``repeated``.
+
+    A decided verdict is repeated if the new seed, alone, lies on the side of the bound that it says, in every test that
+    it rests on; "cannot tell" if every test of the new seed lies where the recorded seeds predict it: in their 95 %
+    prediction interval (Student's), corrected for the tests of the claim (Bonferroni).
+    """
+    import pandas as pd
+
+    found = []
+    for before, alone in zip(claims.findings(SCALE), claims.load().test(rows, SCALE), strict=True):
+        new = {part.text: part.interval.value for part in alone.parts}
+        parts = [part for part in before.parts if part.interval.n > 1]
+        again = all(_repeats(part, new.get(part.text, math.nan), before.verdict, len(parts)) for part in parts)
+        for part in parts:
+            at = part.interval
+            found.append(
+                {"claim": before.claim.id, "test": part.text, "verdict": before.verdict, "value": at.value,
+                 "low": at.low, "high": at.high, "n": at.n, "new": new.get(part.text), "repeated": again}
+            )  # fmt: skip
+    return pd.DataFrame(found)
+
+
+def _repeats(part: Part, new: float, verdict: str, tests: int) -> bool:
+    rests_on = {REPRODUCED: REPRODUCED, PARTLY: REPRODUCED, NOT_REPRODUCED: NOT_REPRODUCED}
+    if verdict in rests_on:
+        return part.lean != rests_on[verdict] or keeps(part.test, new) == (part.lean == REPRODUCED)
+    low, high = _predicted(part.interval, LEVEL / tests)
+    return low <= new <= high
+
+
+def _predicted(found: Interval, level: float) -> tuple[float, float]:
+    """Where one more value of the sample of ``found`` lies, but for a chance of ``level``."""
+    from scipy.stats import t
+
+    half = (found.high - found.low) / 2  # of the mean, at 95 %
+    half *= t.ppf(1 - level / 2, found.n - 1) / t.ppf(0.975, found.n - 1) * (found.n + 1) ** 0.5
+    return found.value - half, found.value + half
+
+
+def write(found: pd.DataFrame, seed: int) -> Path:
+    """``_build/records/claims.check.csv`` of what :func:`check` found."""
+    root = project_root()
+    if root is None:
+        raise UserError("claims: run this inside a checkout of the book (no _toc.yml found here or above)")
+    path = root / "_build/records" / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(measures.to_csv(found.assign(seed=seed)), encoding="utf-8")
+    return path
+
+
+def committed() -> pd.DataFrame:
+    """The check that is committed, as :func:`check` returns it with its ``seed``; empty without one."""
+    root = project_root()
+    path = root / "book/records" / FILE if root else None
+    if path is None or not path.exists():
+        import pandas as pd
+
+        return pd.DataFrame(
+            columns=["claim", "test", "verdict", "value", "low", "high", "n", "new", "repeated", "seed"]
+        )
+    return measures.from_csv(path)
+
+
+def share(found: pd.DataFrame) -> tuple[int, int]:
+    """How many claims' verdicts were repeated, of how many."""
+    by_claim = found.drop_duplicates("claim")
+    return int(by_claim["repeated"].sum()), len(by_claim)

@@ -1,0 +1,27 @@
+// Shows the claims of the ledger that every chosen filter lets through; without scripts all of them stay in sight.
+(() => {
+  const form = document.querySelector(".ledger-filters");
+  if (!form) return;
+  const articles = [...document.querySelectorAll(".ledger > article")];
+  const apply = () => {
+    const chosen = Object.fromEntries(
+      [...form.querySelectorAll("select")].map((select) => [select.dataset.filter, select.value]),
+    );
+    let shown = 0;
+    for (const article of articles) {
+      const sections = [...article.querySelectorAll("section")];
+      for (const section of sections)
+        section.hidden = Boolean(
+          (chosen.scale && section.dataset.scale !== chosen.scale) ||
+            (chosen.verdict && section.dataset.verdict !== chosen.verdict),
+        );
+      const fits = ["paper", "chapter"].every((key) => !chosen[key] || article.dataset[key] === chosen[key]);
+      article.hidden = !fits || sections.every((section) => section.hidden);
+      shown += !article.hidden;
+    }
+    form.querySelector("output").textContent = `${shown} of ${articles.length} claims`;
+  };
+  form.hidden = false;
+  form.addEventListener("change", apply);
+  apply();
+})();
