@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
+from xling_utils import cli_data, cli_runs
+from xling_utils.cli_output import OPTIONS, Json, aligned, to_json
 from xling_utils.errors import UserError
 from xling_utils.specs import LANGUAGES
 
 if TYPE_CHECKING:
     from xling_utils.notebooks import ChapterFailure
-    from xling_utils.store import RunStore
-
-OPTIONS: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False}
 
 app = typer.Typer(
     help="Run, render and inspect the book.", pretty_exceptions_enable=False, no_args_is_help=True, **OPTIONS
 )
-runs = typer.Typer(help="Look into the store of trained runs, check it, clean it.", **OPTIONS)
-data = typer.Typer(help="Look after a directory of real text.", **OPTIONS)
-app.add_typer(runs, name="runs")
-app.add_typer(data, name="data")
+app.add_typer(cli_runs.app, name="runs")
+app.add_typer(cli_data.app, name="data")
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 DataDirectory = Annotated[
     Path | None,
     typer.Option("--data", metavar="DIR", envvar="XLING_DATA", help="The directory of real text."),
@@ -81,10 +76,11 @@ def run(
     parameter: Annotated[
         list[str] | None, typer.Option("-p", metavar="NAME VALUE", help="Any parameter of the chapters.")
     ] = None,
+    records_only: Annotated[
+        bool, typer.Option("--records-only", help="No notebooks: train and measure, rows into _build/records.")
+    ] = False,
 ) -> int:
     """Execute chapters into _build/executed, those that are up to date excepted."""
-    from xling_utils.notebooks import execute
-
     options = {"scale": scale, "seeds": seeds, "data": data and str(data.absolute())}
     options |= {"engine": engine, "scheduler": scheduler, "jobs": jobs}
     given = {name: value for name, value in options.items() if value is not None}
@@ -92,7 +88,11 @@ def run(
     if twice := sorted({n for n, v in options.items() if v is not None and n != "data"} & set(typed)):
         raise UserError(f"{twice[0]} is given twice, as --{twice[0]} and with -p")
     given = {name: value for name, value in given.items() if name not in typed}
-    return _reported(execute(_root(), chapter or [], given, typed, say=lambda line: print(line, flush=True)))
+    if records_only:
+        from xling_utils.recording import record as take
+    else:
+        from xling_utils.notebooks import execute as take
+    return _reported(take(_root(), chapter or [], given, typed, say=lambda line: print(line, flush=True)))
 
 
 @app.command()
@@ -137,7 +137,7 @@ def plan(
         if value not in known:
             raise UserError(f"unknown {kind} {value!r}; known: {', '.join(known)}")
     rows = chapters.plan(chapter, scale, data=data)
-    print(_json(rows) if as_json else _table(rows))
+    print(to_json(rows) if as_json else aligned(rows))
 
 
 @app.command(name="claims")
@@ -166,7 +166,7 @@ def show_claims(
         print(f"{repeated} of {of} verdicts repeated by seed {check_seed}: {path}")
         return
     listed = ledger.as_json([scale] if scale else SCALES)
-    print(_json(listed) if as_json else _table(ledger.lines(listed)))
+    print(to_json(listed) if as_json else aligned(ledger.lines(listed)))
 
 
 @app.command()
@@ -192,67 +192,6 @@ def bench(
     return 1 if failed else 0
 
 
-@runs.command("list")
-def list_runs(as_json: Json = False) -> None:
-    """List the stored runs."""
-    store = _store()
-    rows = [_row(store.root / key) for key in store.keys()]  # noqa: SIM118
-    print(_json(rows) if as_json else _table(rows) or f"no runs in {store.root}")
-
-
-@runs.command()
-def show(key: Annotated[str, typer.Argument(metavar="KEY")]) -> None:
-    """Show the spec and the provenance of a run."""
-    from xling_utils.specs import to_dict
-
-    store = _store()
-    stored = store.get(key)
-    if stored is None:
-        raise UserError(f"no run {key!r} in {store.root}; `xling runs list` shows what there is")
-    print(_json({"path": str(stored.path), "spec": to_dict(stored.spec), "provenance": stored.provenance}))
-
-
-@runs.command()
-def verify() -> int:
-    """Check every file of every run against its manifest; nothing is moved."""
-    store = _store()
-    problems = store.verify()
-    for key, problem in problems.items():
-        print(f"{key}: {problem}")
-    print(f"{len(store.keys())} runs in {store.root}, {len(problems)} damaged")
-    return 1 if problems else 0
-
-
-@runs.command()
-def prune(
-    keep: Annotated[list[str] | None, typer.Option(metavar="KEY", help="Also remove every run but these.")] = None,
-) -> None:
-    """Remove what interrupted processes left and what is damaged."""
-    store = _store()
-    if unknown := sorted(set(keep or ()) - set(store.keys())):
-        raise UserError(f"no run {unknown[0]!r} in {store.root}, so nothing is removed")
-    removed = store.prune(keep=keep or None)
-    print("\n".join(removed) if removed else "nothing to remove")
-
-
-@data.command()
-def check(directory: Annotated[Path, typer.Argument(metavar="DIR")]) -> int:
-    """Check that a data directory can be read, file by file."""
-    from xling_utils.corpora import checks
-
-    findings = checks.check(directory)
-    for finding in findings:
-        if finding.level == "broken":  # its message names the file and the line
-            print(f"broken  {finding.message}", file=sys.stderr)
-        else:
-            print(f"{finding.level:8}{finding.path.relative_to(directory)}: {finding.message}")
-    broken = sum(finding.level == "broken" for finding in findings)
-    if rows := checks.summary(findings):
-        print(_table(rows))
-    print(f"{directory}: {broken} broken" if broken else f"{directory}: nothing is broken")
-    return 2 if broken else 0
-
-
 def _reported(failures: Sequence[ChapterFailure]) -> int:
     """The exit code of chapters of which ``failures`` did not run to their end."""
     for failure in failures:
@@ -262,21 +201,6 @@ def _reported(failures: Sequence[ChapterFailure]) -> int:
     return 2 if all(failure.user for failure in failures) else 1
 
 
-def _row(path: Path) -> dict[str, Any]:
-    columns = ("key", "kind", "languages", "sentences", "steps", "seed", "seconds", "finished", "megabytes")
-    try:
-        spec = json.loads((path / "spec.json").read_text(encoding="utf-8"))
-        provenance = json.loads((path / "provenance.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return dict.fromkeys(columns) | {"key": path.name, "kind": "damaged"}
-    training = spec["training"] or {}
-    kind = spec["model"].get("method") or ("bert" if training else "untrained")
-    size = round(sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) / 1e6, 1)
-    corpus, made = spec["corpus"], [provenance.get("seconds"), provenance.get("finished")]
-    values = [path.name, kind, "-".join(corpus["languages"]), corpus["sentences"], training.get("steps")]
-    return dict(zip(columns, [*values, spec["seed"], *made, size], strict=True))
-
-
 def _root() -> Path:
     from xling_utils.store import project_root
 
@@ -284,27 +208,6 @@ def _root() -> Path:
     if root is None:
         raise UserError(f"{Path.cwd()} is not in a book: change to the folder that holds _toc.yml and notebooks/")
     return root
-
-
-def _store() -> RunStore:
-    from xling_utils.store import RunStore
-
-    return RunStore()
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False)
-
-
-def _table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as aligned text, one column a key of the first row."""
-    if not rows:
-        return ""
-    names = list(rows[0])
-    cells = [names] + [["" if row[n] is None else str(row[n]) for n in names] for row in rows]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
-    return "\n".join(line.rstrip() for line in lines)
 
 
 def _show_usage_error(error: typer.TyperException) -> int:

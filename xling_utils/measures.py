@@ -30,6 +30,7 @@ from xling_utils import (
     word_retrieval,
 )
 from xling_utils.contextual_alignment import CONTEXTUAL
+from xling_utils.errors import UserError
 from xling_utils.execution import ensure, usable_cores
 from xling_utils.language_means import LANGUAGE_MEANS
 from xling_utils.language_shift import TOKEN_TRANSLATION
@@ -75,6 +76,10 @@ SUBJECTS: dict[str, Callable[[Subject, Scale], Iterator[dict[str, Any]]]] = {
 """Tasks that take any masked language model."""
 
 
+class MeasuresFailed(RuntimeError):
+    """Some runs could not be measured; the rows of the others are kept. One line names them."""
+
+
 def columns(chapter: str) -> tuple[str, ...]:
     """The tidy columns of a chapter: its module's ``COLUMNS``, one a varied factor, among those that all chapters
     have. ``run`` is the key of the run in the store."""
@@ -103,7 +108,8 @@ def table(
     """The chapter's runs, trained where missing, measured where not yet, as one tidy table; or what the chapter shows
     of ``model`` (see :mod:`probes`). ``seed`` takes that one seed instead of the first ``seeds`` reported ones.
 
-    Raises :class:`UserError` on parameters no chapter can take and on mistakes in the data.
+    Raises :class:`UserError` on parameters no chapter can take and on mistakes in the data. Where one
+    run cannot be trained, or measured, the others are first (see :func:`ensure` and :class:`MeasuresFailed`).
     """
     chapters.check_parameters(scale, languages, seeds, live)
     if model:
@@ -127,22 +133,37 @@ def table(
             ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_one_thread) as pool,
             bar(len(missing), "measuring") as progress,
         ):
-            futures = [
-                pool.submit(_measure, keys, task, scale, data, store.root, path)
+            futures = {
+                pool.submit(_measure, keys, task, scale, data, store.root, path): f"{task} of {'-'.join(keys)}"
                 for (keys, task), path in missing.items()
-            ]
+            }
             try:
-                for future in as_completed(futures):
-                    future.result()
+                for _ in as_completed(futures):
                     progress.update()
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+        _raise_failures({what: error for future, what in futures.items() if (error := future.exception())})
     frames = [
         labelled(chapter, dict(p.condition), p.spec.seed, from_csv(paths[keys, task]), scale)
         for p, keys, task in wanted
     ]
     return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
+
+
+def _raise_failures(failures: Mapping[str, BaseException]) -> None:
+    """Raises one line that gives every message once, with what it befell: :class:`UserError` if all are mistakes of
+    the caller, else :class:`MeasuresFailed`, from the first that is none."""
+    if not failures:
+        return
+    befell: dict[str, list[str]] = {}
+    for what, error in failures.items():
+        line = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+        befell.setdefault(line, []).append(what)
+    found = " | ".join(f"{line} [{'; '.join(where)}]" for line, where in befell.items())
+    own = [error for error in failures.values() if not isinstance(error, UserError)]
+    raised = (MeasuresFailed if own else UserError)(f"{len(failures)} measures failed, the others are kept: {found}")
+    raise raised from (own[0] if own else None)
 
 
 def labelled(chapter: str, condition: Mapping[str, Any], seed: int, rows: pd.DataFrame, scale: str) -> pd.DataFrame:

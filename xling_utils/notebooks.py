@@ -21,12 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES, SCALES
+from xling_utils.parameters import checked
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-CHOICES = {"scale": SCALES, "engine": ("local", "dask"), "live": ("headline", "all", "none")}
 PLACEMENT = {"engine", "scheduler", "jobs"}
 """Parameters that say where runs are trained; they do not change what a chapter shows."""
 
@@ -70,7 +69,7 @@ def execute(
     plans = []
     for name in dict.fromkeys(names or known):
         notebook = _read(root, name)
-        plans.append((name, notebook, _checked(name, _defaults(name, notebook), given, typed)))
+        plans.append((name, notebook, checked(name, _defaults(name, notebook), given, typed)))
     failures = []
     for name, notebook, parameters in plans:
         identity = _identity(root, name, parameters)
@@ -113,49 +112,6 @@ def _defaults(name: str, notebook: NotebookNode) -> dict[str, Any]:
                         f"notebooks/{name}.py: the default of parameter {target.id} is not a literal"
                     ) from None
     return values
-
-
-def _checked(
-    name: str, defaults: Mapping[str, Any], given: Mapping[str, Any], typed: Mapping[str, str]
-) -> dict[str, Any]:
-    for parameter in (*given, *typed):
-        if parameter not in defaults:
-            raise UserError(f"{name}: unknown parameter {parameter!r}; known: {', '.join(sorted(defaults))}")
-    values = dict(given)
-    for parameter, text in typed.items():
-        values[parameter] = _from_text(name, parameter, text, defaults[parameter])
-    for parameter, allowed in CHOICES.items():
-        if values.get(parameter, allowed[0]) not in allowed:
-            raise UserError(f"{name}: unknown {parameter} {values[parameter]!r}; known: {', '.join(allowed)}")
-    # Real text brings its own languages: its reader checks them against the data directory.
-    if values.get("scale", defaults.get("scale")) in ("smoke", "controlled"):
-        for language in values.get("languages") or ():
-            if language not in LANGUAGES:
-                raise UserError(f"{name}: unknown language {language!r}; known: {', '.join(LANGUAGES)}")
-    if values.get("data"):
-        values["data"] = str(Path(values["data"]).absolute())
-        if not Path(values["data"]).is_dir():
-            raise UserError(f"{name}: data: {values['data']} is not a folder")
-    return values
-
-
-def _from_text(name: str, parameter: str, text: str, default: Any) -> Any:
-    """``text`` as a value of the same kind as ``default``; a default of None takes any kind."""
-    import yaml
-
-    if isinstance(default, str):
-        return text
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError:
-        value = text
-    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    kinds = {bool: "true or false", int: "a whole number", float: "a number", list: "a list as in '[a, b]'"}
-    kind = list if isinstance(default, tuple) else type(default)
-    if default is not None and type(value) is not kind:
-        raise UserError(f"{name}: parameter {parameter} takes {kinds.get(kind, kind.__name__)}, not {text!r}")
-    return value
 
 
 def _is_up_to_date(root: Path, name: str, identity: str) -> bool:

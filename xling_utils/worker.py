@@ -23,6 +23,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -172,14 +173,18 @@ def _exit_with_parent() -> None:
 
 
 def environment(request: dict[str, Any]) -> dict[str, Any]:
-    """What a reader needs to know about where a run was made."""
-    from importlib.metadata import version
+    """What a reader needs to know about where a run was made; a package that is not installed had no part in it."""
+    from importlib.metadata import PackageNotFoundError, version
 
+    versions = {}
+    for name in ("xling-utils", *PACKAGES):
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
     return {
         "started": _now(),
         "commit": _commit(),
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in ("xling-utils", *PACKAGES)},
+        "versions": versions,
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "cores": os.cpu_count(),

@@ -86,7 +86,7 @@ def xling(book: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         "runs",
         *(f"runs {c}" for c in ("list", "show", "verify", "prune")),
         "data",
-        "data check",
+        *(f"data {c}" for c in ("check", "pack", "unpack")),
     ],
 )
 def test_every_command_has_help(book: Path, arguments: str) -> None:
@@ -117,11 +117,21 @@ MISTAKES = [
     (["run", "--seeds", "2", "-p", "seeds", "3"], "seeds is given twice"),
     (["run", "--seeds", "0"], "Invalid value for '--seeds'"),
     (["run", "01_first", "--data", "nowhere"], "01_first: data: .*nowhere is not a folder"),
+    (["run", "--records-only", "01_first"], "unknown chapter '01_first'; known: 01_data_size, 02_window_size"),
+    (["run", "--records-only", "--scale", "huge"], "01_data_size: unknown scale 'huge'; known: smoke, controlled"),
+    (["run", "--records-only", "-p", "model", "m"], "01_data_size: unknown parameter 'model'; known: data, engine"),
+    (["run", "--records-only", "--data", "_toc.yml"], "is not a folder; `xling data unpack` makes one of an archive"),
     (["run", "--speed", "2"], "No such option: --speed"),
     (["walk"], "No such command 'walk'"),
     (["runs"], "Missing command"),
     (["runs", "show", "abc"], "no run 'abc' in .*; `xling runs list`"),
     (["runs", "prune", "--keep", "abc"], "no run 'abc' in .*, so nothing is removed"),
+    (["data", "pack", "notebooks", "--languages", "fr", "--out", "f"], "notebooks/text/en: no text"),
+    (["data", "pack", "nowhere", "--languages", "fr", "--out", "f"], "nowhere: no such directory"),
+    (["data", "pack", "notebooks", "--out", "f"], "Missing option '--languages'"),
+    (["data", "unpack", "_toc.yml", "new"], "_toc.yml: no whole archive .*; copy it again"),
+    (["data", "unpack", "nowhere", "new"], "nowhere: No such file or directory"),
+    (["data", "unpack", "_toc.yml", "notebooks"], "notebooks: not an empty folder; name a new one"),
     (["bench", "fast"], "unknown benchmark 'fast'"),
 ]
 
@@ -254,3 +264,15 @@ def test_a_data_directory_is_checked(book: Path) -> None:
     assert "more.txt.xz" in done.stderr
     assert "Traceback" not in done.stderr
     assert xling(book, "data", "check", "nowhere").returncode == 2
+
+
+def test_a_data_directory_travels_as_one_file(book: Path) -> None:
+    for language in ("en", "fr", "sw"):
+        (book / "data/text" / language).mkdir(parents=True)
+        (book / "data/text" / language / "news.txt").write_text("One sentence .\n")
+    done = xling(book, "data", "pack", "data", "--languages", "fr", "--out", "some.tar.xz")
+    assert done.returncode == 0 and re.fullmatch(r"some.tar.xz: 2 files, 0.0 MB, sha256 [0-9a-f]{64}\n", done.stdout)
+    done = xling(book, "data", "unpack", "some.tar.xz", "copy")
+    assert (done.returncode, done.stdout) == (0, "copy: 2 files, all as their sha256 says\n")
+    assert xling(book, "data", "check", "copy").returncode == 0
+    assert not (book / "copy/text/sw").exists()

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from xling_utils import chapters, measures, records
+from xling_utils.errors import UserError
 from xling_utils.scales import scale as scale_of
 
 CHAPTER = "01_data_size"
@@ -64,3 +65,12 @@ def test_comparison_takes_a_number_for_the_same_however_its_column_was_read() ->
     same = records.compare(live, recorded)
     assert same[["live", "recorded"]].to_numpy().tolist() == [[0.5, 0.25]]
     assert records.compare(live, recorded.assign(task="inference")).empty
+
+
+def test_every_measure_that_failed_is_named_in_one_line():
+    mistakes = {"NLI of a": UserError("no file"), "NLI of b": UserError("no file")}
+    with pytest.raises(UserError, match=r"^2 measures failed, the others are kept: no file \[NLI of a; NLI of b\]$"):
+        measures._raise_failures(mistakes)
+    with pytest.raises(measures.MeasuresFailed, match=r"no file \[.*\] \| KeyError: 'x' \[NER of a\]$"):
+        measures._raise_failures({**mistakes, "NER of a": KeyError("x")})
+    measures._raise_failures({})

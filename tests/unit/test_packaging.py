@@ -14,7 +14,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, GROUPS = PYPROJECT["project"], PYPROJECT["dependency-groups"]
 LOCK = [
     line for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines() if not line.startswith("#")
 ]
@@ -32,6 +33,10 @@ def test_lock_satisfies_the_project(line: str) -> None:
     version = locked().get(canonicalize_name(requirement.name))
     assert version, f"{requirement.name} is not in requirements.lock: run `make lock`"
     assert version in requirement.specifier, f"requirements.lock has {requirement.name} {version}, not {requirement}"
+
+
+def test_what_measures_is_part_of_what_the_project_needs() -> None:
+    assert set(GROUPS["measuring"]) < set(PROJECT["dependencies"])
 
 
 def test_lock_is_plain_and_leaves_the_project_out() -> None:

@@ -1,4 +1,7 @@
-"""Figures and tables of chapters 2 to 4: what a condition does to retrieval and to zero-shot transfer."""
+"""Figures and tables of chapters 2 to 4: what a condition does to retrieval and to zero-shot transfer.
+
+Charts are imported where one is drawn: the chapters' modules import this one, also where runs are only measured.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from xling_utils import charts
 from xling_utils.chapters.contrasts import ENTITIES, INFERENCE, targets
-from xling_utils.chapters.data_size import headline_layer, summary
-from xling_utils.chapters.data_size_figures import with_sources
+from xling_utils.chapters.data_size import headline_layer, summary, with_sources
 from xling_utils.retrieval import Interval, over_seeds
 from xling_utils.scales import Scale
 
@@ -64,10 +65,12 @@ def _drawn(frames: Sequence[pd.DataFrame], by: str) -> pd.DataFrame:
 
 def by_language(table: pd.DataFrame, scale: Scale, by: str) -> pd.DataFrame:
     """Recorded rows as ``charts.contrasts`` takes them: a mean over seeds for each language beside English."""
+    from xling_utils.charts import LANGUAGE_NAMES
+
     frames = []
     for target in targets(table):
         means = summary(values(table, scale, [by], target), [by, "measure"])
-        frames.append(means.assign(shown=charts.LANGUAGE_NAMES[target]))
+        frames.append(means.assign(shown=LANGUAGE_NAMES[target]))
     return _drawn(frames, by)
 
 
@@ -97,6 +100,8 @@ def paper_rows(table: pd.DataFrame, condition: str, names: Mapping[Any, str], sh
 
 def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], description: str) -> Any:
     """Figure: every condition, for the measure that the reader picks; none where fewer than two were run."""
+    from xling_utils import charts
+
     there = [name for name in conditions if name in set(rows["condition"])]
     run = rows[~rows["shown"].isin(charts.PAPER_SHAPES) & rows["condition"].isin(there)]
     if run["condition"].nunique() < 2:

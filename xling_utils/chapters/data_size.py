@@ -98,6 +98,11 @@ def headline_rows(table: pd.DataFrame, scale: Scale, metric: str = "mrr") -> pd.
     return table[keep]
 
 
+def with_sources(live: pd.DataFrame, recorded: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """The tables that have rows, with the name they are shown under."""
+    return [(name, rows) for name, rows in (("this machine", live), ("recorded", recorded)) if len(rows)]
+
+
 def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Mean over seeds with Student's 95 % interval: columns ``by``, ``value``, ``low``, ``high``, ``seeds``."""
     found = []

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from xling_utils import charts
-from xling_utils.chapters.data_size import MODELS, STATIC, headline_layer, headline_rows, summary
+from xling_utils.chapters.data_size import MODELS, STATIC, headline_layer, headline_rows, summary, with_sources
 from xling_utils.scales import Scale
 
 LATIN = ("fr", "es", "de", "tr", "vi", "sw")
@@ -20,11 +20,6 @@ POS_GROUPS = ("closed", "open", "NOUN", "VERB", "ADV", "ADJ")
 def size_name(sentences: float) -> str:
     """``15000`` -> ``"15,000 sentences"``."""
     return f"{int(sentences):,} sentences"
-
-
-def with_sources(live: pd.DataFrame, recorded: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The tables that have rows, with the name they are shown under."""
-    return [(name, rows) for name, rows in (("this machine", live), ("recorded", recorded)) if len(rows)]
 
 
 def headline(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, targets: Sequence[str]) -> Any:

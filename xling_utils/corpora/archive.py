@@ -1,0 +1,163 @@
+"""``xling data pack`` and ``unpack``: what the runs of some languages read, as one file to carry to another machine.
+
+An archive is a tar compressed with xz. It holds whole files, byte for byte and under their names, so runs have the
+same keys on either side (:func:`directory.fingerprint`), and first of all ``SHA256SUMS``, which ``sha256sum -c``
+reads too. The same files give the same archive: names are sorted, times and owners left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import lzma
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+
+from xling_utils.corpora import directory
+from xling_utils.corpora.labelled import ENTITY_FILES, INFERENCE_FILES
+from xling_utils.corpora.treebanks import LOW_RESOURCE
+from xling_utils.errors import UserError
+
+SUMS = "SHA256SUMS"
+LARGEST_SUMS = 10_000_000  # bytes
+
+LEARNED = (
+    f"{INFERENCE_FILES['train']}.en.tsv",
+    f"{ENTITY_FILES['train']}.en.tsv",
+    "ud/UD_*/en_*-ud-train*.conllu",
+    "ud/UD_*/en_*-ud-dev*.conllu",
+)
+"""What tasks are learned on: English."""
+TREES = "ud/UD_*/{}_*-ud-test*.conllu"
+TESTED = (*(f"{INFERENCE_FILES[split]}.{{}}.tsv" for split in ("dev", "test")), TREES, "bucc2018/{}-en.dev.gold")
+"""What a language is tested on, beside the tests that are kept out of its text."""
+OF_ALL = (f"{ENTITY_FILES['test']}.*.tsv", *(TREES.format(language) for language in LOW_RESOURCE))
+"""Whatever the languages: no test sentence of any is among the entities learned from, so all tests are read."""
+
+
+def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
+    """Writes what runs of English and ``languages`` read in ``data`` to ``file``; returns the number of files and the
+    archive's sha256. Only text is a must.
+
+    Raises :class:`UserError` where a language has no text, on files that cannot be read and where ``file`` cannot be
+    written.
+    """
+    if not data.is_dir():
+        raise UserError(f"{data}: no such directory")
+    found = {path.relative_to(data).as_posix(): path for path in _read_by(data, dict.fromkeys(("en", *languages)))}
+    draft = file.with_name(f"{file.name}.tmp")
+    try:
+        sums = "".join(f"{_sha256(found[name])}  {name}\n" for name in sorted(found)).encode()
+        with tarfile.open(draft, "w:xz", preset=1) as archive:  # most files are compressed already
+            archive.addfile(_member(SUMS, len(sums)), io.BytesIO(sums))
+            for name in sorted(found):
+                with found[name].open("rb") as stream:
+                    archive.addfile(_member(name, found[name].stat().st_size), stream)
+        draft.replace(file)
+    except OSError as error:
+        raise UserError(f"{error.filename or file}: {error.strerror or error}") from None
+    finally:
+        draft.unlink(missing_ok=True)
+    return len(found), _sha256(file)
+
+
+def _read_by(data: Path, languages: Iterable[str]) -> Iterator[Path]:
+    patterns = [*LEARNED, *OF_ALL]
+    for language in languages:
+        yield from directory.text_files(data, language)
+        yield from directory.protected_files(data, language)
+        with suppress(UserError):  # a language without a dictionary can be trained on
+            yield from directory.dictionary_files(data, language)
+        patterns += [pattern.format(language) for pattern in TESTED]
+    yield from (path for pattern in patterns for end in ("", ".xz") for path in data.glob(pattern + end))
+    yield from data.glob("*.md")  # whose the data are, and on which terms
+
+
+def _member(name: str, size: int) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)  # a plain file of nobody's, of 1970
+    member.size = size
+    return member
+
+
+def unpack(file: Path, folder: Path) -> int:
+    """Unpacks the archive ``file`` to the new or empty ``folder``; returns the number of files. The folder appears
+    when everything in it has been checked against the archive's sums.
+
+    Raises :class:`UserError` on a folder with something in it, on a file that is no such archive, cut short, damaged
+    or of other content than its sums say, and on members that are no plain files or would leave the folder.
+    """
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        raise UserError(f"{folder}: not an empty folder; name a new one")
+    if not hasattr(tarfile, "data_filter"):
+        raise UserError("unpacking takes Python 3.11.4 or newer, which can refuse unsafe members of an archive")
+    folder = folder.absolute()
+    with _mistakes(file):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            with tarfile.open(file, "r:xz") as archive:
+                count = _unpack(archive, draft, file)
+            draft.chmod(0o755)
+            draft.replace(folder)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    return count
+
+
+def _unpack(archive: tarfile.TarFile, folder: Path, file: Path) -> int:
+    members = (_safe(member, file) for member in archive)
+    expected = _sums(archive, next(members, None), file)
+    count = len(expected)
+    archive.extract(SUMS, folder, filter="data")
+    for member in members:
+        if member.name not in expected:
+            raise UserError(f"{file}: {member.name!r} is not among its sums, or is there twice; nothing is unpacked")
+        archive.extract(member, folder, filter="data")
+        if _sha256(folder / member.name) != expected.pop(member.name):
+            raise UserError(f"{file}: {member.name} has another sha256 than the sums say; copy or pack it again")
+    if expected:
+        raise UserError(f"{file}: {min(expected)} is missing, one of {len(expected)} files; copy or pack it again")
+    return count
+
+
+def _safe(member: tarfile.TarInfo, file: Path) -> tarfile.TarInfo:
+    """``member``, if it is a plain file inside the folder."""
+    path = PurePosixPath(member.name)
+    if not member.isreg():
+        raise UserError(f"{file}: {member.name!r} is no plain file (a link, a folder, a device); nothing is unpacked")
+    if path.is_absolute() or ".." in path.parts or path.as_posix() != member.name:
+        raise UserError(f"{file}: {member.name!r} would leave its folder; nothing is unpacked")
+    return member
+
+
+def _sums(archive: tarfile.TarFile, member: tarfile.TarInfo | None, file: Path) -> dict[str, str]:
+    """Name -> sha256, of the first member."""
+    stream = archive.extractfile(member) if member and member.size <= LARGEST_SUMS else None
+    if member is None or member.name != SUMS or stream is None:
+        raise UserError(f"{file}: does not begin with {SUMS}; give what `xling data pack` wrote")
+    lines = [line.split("  ", 1) for line in stream.read().decode("utf-8", "replace").splitlines()]
+    if any(len(line) != 2 for line in lines):
+        raise UserError(f"{file}: {SUMS} has a line that is no 'sha256  name'; give what `xling data pack` wrote")
+    return {name: digest for digest, name in lines}
+
+
+@contextmanager
+def _mistakes(file: Path) -> Iterator[None]:
+    """What can be wrong with an archive, as :class:`UserError`."""
+    try:
+        yield
+    except tarfile.FilterError as error:
+        raise UserError(f"{file}: {error}; nothing is unpacked") from None
+    except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
+        raise UserError(f"{file}: no whole archive ({error}); copy it again") from None
+    except OSError as error:
+        raise UserError(f"{error.filename or file}: {error.strerror or error}") from None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
