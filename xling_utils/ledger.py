@@ -48,7 +48,11 @@ def table(
         if claim.chapter != chapter:
             continue
         for number, text in enumerate(tests):
-            row = dict.fromkeys(("id", "claim"), "") if number else {"id": claim.id, "claim": claim.claim}
+            row = (
+                dict.fromkeys(("id", "claim"), "")
+                if number
+                else {"id": claim.id.replace("-", "\u2011"), "claim": claim.claim}
+            )
             row["test"] = text
             for name, finding in own.items():
                 row[name] = next((short(part) for part in finding.parts if part.text == text), "–")
