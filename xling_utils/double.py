@@ -1,4 +1,4 @@
-"""Does an encoder find every English word and sentence in English's double? (Dufter & Schütze 2020, sec. 3.2)
+"""Does an encoder find every English word and sentence in English's double? (Dufter & Schütze 2020)
 
 Fake-English says sentence for sentence what English says, so the translation of everything is known.
 """
