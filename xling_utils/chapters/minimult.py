@@ -135,16 +135,17 @@ def paper_rows(table: pd.DataFrame) -> pd.DataFrame:
 def figure(live: pd.DataFrame, recorded: pd.DataFrame, real: pd.DataFrame, paper: pd.DataFrame) -> Any:
     """Figure: every condition that was run, ours beside the paper's; none where there is nothing of ours. Each seed of
     this machine is a mark, of recorded seeds the mean."""
+    sources = [*with_sources(live, recorded), *([(REAL, real)] if len(real) else [])]
+    if not sources:
+        return None
     frames = []
-    for shown, table in [*with_sources(live, recorded), (REAL, real)]:
+    for shown, table in sources:
         keys = ["condition", "measure", "seed"] if shown == "this machine" else ["condition", "measure"]
         frames.append(summary(values(table), keys).assign(shown=shown))
-    ours = pd.concat(frames, ignore_index=True)
-    if ours.empty:
-        return None
-    there = [name for name in CONDITIONS if name in set(ours["condition"])]
-    rows = pd.concat([ours, paper_rows(paper)], ignore_index=True)
-    chance = values(pd.concat([live, recorded, real]), "chance").groupby("measure", sort=False)["value"].mean()
+    rows = pd.concat([*frames, paper_rows(paper)], ignore_index=True)
+    there = [name for name in CONDITIONS if name in {name for frame in frames for name in frame["condition"]}]
+    chances = values(pd.concat([table for _, table in sources]), "chance")
+    chance = chances.groupby("measure", sort=False)["value"].mean()
     return charts.contrasts(
         rows[rows["condition"].isin(there)],
         chance.reset_index().assign(name="chance"),
@@ -163,7 +164,7 @@ def layers(table: pd.DataFrame) -> pd.DataFrame:
     )
     names = {"p_at_1_shuffled": "shuffled, all layers", "chance": "chance"}
     rows = rows.assign(column=rows["column"].replace(names))
-    columns = list(dict.fromkeys(sorted(rows["column"], key=lambda name: (name in names.values(), name))))
+    columns = sorted(set(rows["column"]), key=lambda name: (name in names.values(), len(name), name))
     order = {name: place for place, name in enumerate(CONDITIONS)}
     found = rows.pivot_table("value", ["task", "condition"], "column", "mean", sort=False)[columns].reset_index()
     return found.sort_values(["task", "condition"], key=lambda column: column.map(lambda name: order.get(name, name)))
