@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import get_args
 
 import numpy as np
 
 from xling_utils.errors import UserError
-from xling_utils.specs import TrainingSpec
-from xling_utils.tokenization import CLS, MASK, TokenStream
+from xling_utils.specs import RandomWords, TrainingSpec
+from xling_utils.tokenization import TokenStream
 
 MASKED, REPLACED = 0.8, 0.1  # Devlin et al. 2019, sec. 3.1; the rest of the chosen tokens stay as they are
+RANDOM_WORDS = get_args(RandomWords)
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,19 @@ class Batch:
 
 
 class Batches:
-    """Batches of a run. Raises :class:`UserError` where a language has fewer tokens than one input takes."""
+    """Batches of a run. Raises :class:`UserError` where a language has fewer tokens than one input takes, and on random
+    words of an unknown kind."""
 
     def __init__(
         self, streams: Mapping[str, TokenStream], training: TrainingSpec, seed: int, *, next_sentence: bool = False
     ) -> None:
+        if training.random_words not in RANDOM_WORDS:
+            raise UserError(f"training: unknown random words {training.random_words!r}; known: '', any, none")
         self.training, self.seed, self.next_sentence = training, seed, next_sentence
         self.masked = max(1, round(training.mask_rate * training.length))
         self.streams = list(streams.values())
+        self.begins = np.array([stream.start for stream in self.streams], dtype=np.int64)
+        self.masks = np.array([stream.mask for stream in self.streams], dtype=np.int64)
         self.starts: list[np.ndarray] = []
         taken = training.length - 1
         for language, stream in streams.items():
@@ -70,8 +77,8 @@ class Batches:
         rng = np.random.default_rng([self.seed, step])
         draws = rng.random(rows)
         ids = np.empty((rows, length), dtype=np.int64)
-        ids[:, 0] = CLS
         languages = (step * rows + np.arange(rows)) % len(self.streams)
+        ids[:, 0] = self.begins[languages]
         for row, language in enumerate(languages.tolist()):
             start = self._start(language, draws[row])
             ids[row, 1:] = self.streams[language].ids[start : start + length - 1]
@@ -100,14 +107,20 @@ class Batches:
     def _corrupted(
         self, ids: np.ndarray, languages: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        bounds = np.array([stream.ordinary for stream in self.streams])[languages]
-        low, high = bounds[:, :1], bounds[:, 1:]
+        every = np.array([stream.ordinary for stream in self.streams])
+        low, high = every[languages, :1], every[languages, 1:]
         order = rng.random(ids.shape)
         order[(ids < low) | (ids >= high)] += 1.0  # special tokens only where a row has too few others
         positions = np.sort(np.argpartition(order, self.masked - 1, axis=1)[:, : self.masked], axis=1)
         labels = np.take_along_axis(ids, positions, axis=1)
         fate = rng.random(labels.shape)
-        others = low + rng.integers(0, high[0, 0] - low[0, 0], labels.shape)  # languages own equally many ids
-        shown = np.where(fate < MASKED, MASK, np.where(fate < MASKED + REPLACED, others, labels))
+        mask = self.masks[languages, None]
+        if self.training.random_words == "none":
+            others = np.broadcast_to(mask, labels.shape)
+        elif self.training.random_words == "any":
+            others = rng.integers(every.min(), every.max(), labels.shape)
+        else:
+            others = low + rng.integers(0, high[0, 0] - low[0, 0], labels.shape)  # languages own equally many ids
+        shown = np.where(fate < MASKED, mask, np.where(fate < MASKED + REPLACED, others, labels))
         np.put_along_axis(ids, positions, shown, axis=1)
         return ids, positions, labels

@@ -28,11 +28,11 @@ LANGUAGE_NAMES = {
 SOURCE_SHAPES = {"this machine": "circle", "recorded": "diamond"}
 SHOWN_COLOURS = {
     "this machine": "#1F83C4", "recorded": "#77B8E0", "paper": "#D55E00",
-    "paper E": "#D55E00", "paper C": "#CC79A7",
+    "paper E": "#D55E00", "paper C": "#CC79A7", "minimult": "#D55E00", "real text": "#009E73",
     "word2vec": "#E69F00", "word2vec, with identical pairs": "#F5CF80",
     "GloVe": "#009E73", "GloVe, with identical pairs": "#80CEB9",
 }  # fmt: skip
-PAPER_SHAPES = {"paper E": "square", "paper C": "triangle"}
+PAPER_SHAPES = {"paper E": "square", "paper C": "triangle", "minimult": "square"}
 _HUES = ("#1F83C4", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A6FBF")
 LANGUAGE_MARKS = {
     name: (_HUES[number % len(_HUES)], ("circle", "square")[number // len(_HUES)])
@@ -44,6 +44,7 @@ LANGUAGE_MARKS = {
 """Language -> colour and shape. Two languages may share a hue, then their shapes differ."""
 CONTRAST_MARKS = {
     **{name: (SHOWN_COLOURS[name], shape) for name, shape in (SOURCE_SHAPES | PAPER_SHAPES).items()},
+    "real text": (SHOWN_COLOURS["real text"], "triangle"),
     **LANGUAGE_MARKS,
 }
 HEIGHT = 260

@@ -155,16 +155,16 @@ class Encoder(nn.Module):
 
 class Encoders(nn.Module):
     """The encoders of a run's ``languages``: one and the same for all, unless the specification separates embedding
-    layers (positions included) or bottom blocks (C, sec. 4.3); then each language has an :class:`Encoder` with parts
-    of its own, which shares all other parts with the rest."""
+    layers (positions included) or bottom blocks (C, sec. 4.3), or only positions and segments (Dufter & Schütze 2020,
+    sec. 2.3); then each language has an :class:`Encoder` with parts of its own, which shares all other parts with the
+    rest."""
 
     def __init__(self, spec: EncoderSpec, vocabulary_size: int, languages: Sequence[str]) -> None:
         super().__init__()
         if spec.separate_blocks > spec.layers:
             raise UserError(f"encoder: {spec.separate_blocks} separate blocks, but only {spec.layers} layers")
-        separate = spec.separate_embeddings or spec.separate_blocks
         first = Encoder(spec, vocabulary_size)
-        others = languages[1:] if separate else ()
+        others = languages[1:] if spec.separate else ()
         self.members = nn.ModuleList([first, *(_sharing(first, vocabulary_size) for _ in others)])
         self.languages = tuple(languages)
 
@@ -193,6 +193,10 @@ def _sharing(first: Encoder, vocabulary_size: int) -> Encoder:
     own = {f"blocks.{number}." for number in range(spec.separate_blocks)}
     if spec.separate_embeddings:
         own |= {"words.", "positions.", "segments.", "norm.", "decoder_bias"}
+    if spec.separate_positions:
+        own |= {"positions.", "segments."}
+        with torch.no_grad():  # equal sinusoids would align the languages before training does; these are as orderly
+            encoder.positions.weight.copy_(encoder.positions.weight[:, torch.randperm(spec.width)])
     for name, module in list(encoder.named_modules()):
         for key in list(module._parameters):
             path = f"{name}.{key}" if name else key
@@ -219,9 +223,11 @@ def _initialise(encoder: Encoder, spec: EncoderSpec) -> None:
 def parameter_count(spec: EncoderSpec, vocabulary_size: int, languages: int = 1) -> int:
     """Trainable parameters of :class:`Encoders`, the tied decoder counted once, without building them."""
     d, f = spec.width, spec.intermediate
-    embeddings = vocabulary_size * d + vocabulary_size + (spec.positions + 2) * d + 2 * d
+    places = (spec.positions + 2) * d
+    embeddings = vocabulary_size * d + vocabulary_size + places + 2 * d
     block = 3 * d * d + 3 * d + d * d + d + 2 * d + 2 * d * f + f + d + 2 * d
     heads = d * d + d + 2 * d + (d * d + d + 2 * d + 2 if spec.next_sentence else 0)
     once = embeddings + spec.layers * block + heads
-    again = (embeddings if spec.separate_embeddings else 0) + spec.separate_blocks * block
+    own = embeddings if spec.separate_embeddings else places * spec.separate_positions
+    again = own + spec.separate_blocks * block
     return once + (languages - 1) * again

@@ -14,7 +14,7 @@ from xling_utils.verdicts import OPEN, VERDICTS
 
 SHOWN = ("controlled", "natural")
 """The scales on the page; what the papers' scale would take is said once, above them."""
-PAPERS, CONTROL = ("A", "B", "C", "D", "E"), "control"
+PAPERS, OTHERS = ("A", "B", "C", "D", "E"), ("peer", "control")
 KINDS = {
     "verdict-reproduced": "holds",
     "verdict-partly": "holds in part",
@@ -33,7 +33,7 @@ def summary() -> str:
     for scale in SHOWN:
         found = claims.findings(scale)
         rows.append(f"<p>{scale.capitalize()}</p>")
-        for name, papers in {**{paper: [paper] for paper in PAPERS}, "A to E": PAPERS, CONTROL: [CONTROL]}.items():
+        for name, papers in {**{p: [p] for p in PAPERS}, "A to E": PAPERS, **{o: [o] for o in OTHERS}}.items():
             rows.append(_bar(name, Counter(_kind(each) for each in found if each.claim.paper in papers)))
     keys = "".join(f'<li class="{slug}"><span></span>{words}</li>' for slug, words in KINDS.items())
     return f'<div class="ledger-bars" role="figure" aria-label="Claims by verdict"><ul>{keys}</ul>{"".join(rows)}</div>'
@@ -86,7 +86,7 @@ def page() -> str:
     listed = claims.load().claims
     chapters = list(dict.fromkeys(claim.chapter for claim in listed))
     choices = {
-        "paper": {paper: paper for paper in (*PAPERS, CONTROL)},
+        "paper": {paper: paper for paper in (*PAPERS, *OTHERS)},
         "chapter": {chapter: chapter.split("_", 1)[0].lstrip("0") for chapter in chapters},
         "scale": {scale: scale for scale in SHOWN},
         "verdict": {_slug(name): WORDS[name] for name in VERDICTS},

@@ -84,25 +84,30 @@ def state_of(output: Any) -> Tensor:
     return output[0] if isinstance(output, tuple) else output
 
 
-def of_run(run: Run) -> tuple[Any, Any]:
+def of_run(run: Run, language: str | None = None) -> tuple[Any, Any]:
     """A stored encoder as ``transformers`` has it: a ``BertForMaskedLM``, and a tokenizer that puts ``[CLS]`` before
-    and ``[SEP]`` behind a text, as in pretraining. On the GPU where there is one.
+    and ``[SEP]`` behind a text, as in pretraining. On the GPU where there is one. Where languages have parts or ids of
+    their own, those of ``language``.
 
-    Raises :class:`UserError` on static vectors and on encoders with parts or ids of their own for each language.
+    Raises :class:`UserError` on static vectors, and on encoders with parts or ids of their own if no language is named.
     """
     from tokenizers.processors import TemplateProcessing
     from transformers import BertForMaskedLM, PreTrainedTokenizerFast
 
     model_spec, tokenizer_spec = run.spec.model, run.spec.tokenizer
-    if not isinstance(model_spec, EncoderSpec) or tokenizer_spec.separate or tokenizer_spec.markers:
-        raise UserError(f"run {run.key}: takes an encoder with one vocabulary for all its languages")
-    if model_spec.separate_embeddings or model_spec.separate_blocks:
-        raise UserError(f"run {run.key}: its languages have parts of their own; load one folder of it instead")
-    inner = tokenization.load(run.path / TOKENIZER_FILE)
+    if not isinstance(model_spec, EncoderSpec):
+        raise UserError(f"run {run.key}: takes an encoder, not static vectors")
+    if language is None and (model_spec.separate or tokenizer_spec.own_ids):
+        raise UserError(f"run {run.key}: its languages have parts or ids of their own; name one of them")
+    languages = run.spec.corpus.languages
+    spoken = language or languages[0]
+    coder = tokenization.coders(tokenization.load(run.path / TOKENIZER_FILE), tokenizer_spec, languages)[spoken]
+    inner = coder.own_tokenizer()
     names = tokenization.SPECIAL
     first, last = names[tokenization.CLS], names[tokenization.SEP]
     inner.post_processor = TemplateProcessing(
-        single=f"{first} $A {last}", special_tokens=[(first, tokenization.CLS), (last, tokenization.SEP)]
+        single=f"{first} $A {last}",
+        special_tokens=[(first, tokenization.CLS + coder.special), (last, coder.separator)],
     )
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=inner, model_max_length=model_spec.positions, pad_token=names[tokenization.PAD],
@@ -111,7 +116,7 @@ def of_run(run: Run) -> tuple[Any, Any]:
         model_input_names=["input_ids", "attention_mask", *["token_type_ids"] * model_spec.next_sentence],
     )  # fmt: skip
     with without_bars():
-        model: Any = BertForMaskedLM.from_pretrained(run.path)
+        model: Any = BertForMaskedLM.from_pretrained(run.path / spoken if model_spec.separate else run.path)
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
 
 

@@ -21,6 +21,7 @@ import pandas as pd
 from xling_utils import (
     chapters,
     contextual_alignment,
+    double,
     language_means,
     language_shift,
     model_similarity,
@@ -30,6 +31,7 @@ from xling_utils import (
     word_retrieval,
 )
 from xling_utils.contextual_alignment import CONTEXTUAL
+from xling_utils.double import DOUBLES
 from xling_utils.errors import UserError
 from xling_utils.execution import ensure, usable_cores
 from xling_utils.language_means import LANGUAGE_MEANS
@@ -59,6 +61,7 @@ ROOMS = {
     CONTEXTUAL: (*_READING, "contextual_alignment.py", "word_aligner.py", "alignment.py", "model_similarity.py",
                  "corpora/parallel.py", "corpora/treebanks.py", "transfer/*.py"),
     **dict.fromkeys(moved_transfer.TASKS, (*_LENS, "moved_transfer.py", "transfer/*.py", "corpora/treebanks.py")),
+    DOUBLES: (*_READING, "double.py", "reading.py", "lens.py", "sentence_retrieval.py"),
     **dict.fromkeys((WORDS, *transfer.TASKS), (*_READING, "transfer/*.py")),
 }  # fmt: skip
 """Task -> the sources that its rows depend on."""
@@ -198,6 +201,8 @@ def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | Non
         found = SUBJECTS[task](Subject.of_run(run, data), scale)
     elif task == WORDS:
         found = word_retrieval.rows(run, scale, data)
+    elif task == DOUBLES:
+        found = double.rows(run, scale, data)
     else:
         found = transfer.rows(run, scale, data, task)
     frame = pd.DataFrame(list(found)).assign(run=run.key)

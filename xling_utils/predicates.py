@@ -5,8 +5,8 @@ A *selection* is a mapping from columns to values. Beside plain values a column 
 rows of English alone are taken only where ``language: en`` asks for them. A selection that names its language is
 averaged over it. ``step`` and ``part_of_speech`` are empty
 unless a selection names them. ``layer`` takes a number, ``first``, ``last``, ``middle`` (what the chapters read single
-numbers at), ``lower`` or ``upper`` (the mean of that half), or a depth such as ``8/12``; without it, layers are
-averaged.
+numbers at), ``lower`` or ``upper`` (the mean of that half), or a depth such as ``8/12``, or a list of these;
+what it takes is averaged, and without it all layers are.
 """
 
 from __future__ import annotations
@@ -161,6 +161,8 @@ def _means(rows: pd.DataFrame, where: Selection, keys: Sequence[str], middle: in
 def _of_layers(rows: pd.DataFrame, layer: Any, middle: int) -> pd.DataFrame:
     if layer is None or rows.empty:
         return rows
+    if isinstance(layer, list):
+        return pd.concat([_of_layers(rows, each, middle) for each in layer])
     at, deepest = rows["layer"], rows["deepest"]
     if isinstance(layer, int):
         return rows[at == layer]

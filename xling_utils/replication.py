@@ -36,8 +36,8 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
     for chapter, table in recorded.items():
         there = {*table["source"], *table["target"]}
         languages = [language for language in LANGUAGES[1:] if language in there]
-        if languages:
-            found[chapter] = measures.table(chapter, SCALE, languages, 1, "all", seed=seed, jobs=jobs)
+        if len(table):
+            found[chapter] = measures.table(chapter, SCALE, languages or LANGUAGES[1:2], 1, "all", seed=seed, jobs=jobs)
     return found
 
 
@@ -54,7 +54,7 @@ def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     found = []
     for before, alone in zip(claims.findings(SCALE), claims.load().test(rows, SCALE), strict=True):
         new = {part.text: part.interval.value for part in alone.parts}
-        parts = [part for part in before.parts if part.interval.n > 1]
+        parts = [part for part in before.parts if part.interval.n > 1 and before.claim.chapter in rows]
         again = all(_repeats(part, new.get(part.text, math.nan), before.verdict, len(parts)) for part in parts)
         for part in parts:
             at = part.interval

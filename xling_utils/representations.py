@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from xling_utils.encoder import Encoder
 from xling_utils.errors import UserError
 from xling_utils.lens import blocks_of, states
-from xling_utils.tokenization import CLS, TokenStream
+from xling_utils.tokenization import TokenStream
 
 BATCH = 128
 UNITS = ("token", "sentence")
@@ -63,7 +63,7 @@ def contextual_words(
     sums = torch.zeros(model.spec.layers + 1, len(distinct), model.spec.width)
     for start in range(0, len(rows), BATCH):
         block = ids.reshape(inputs, step)[rows[start : start + BATCH]]
-        block = np.pad(block, ((0, 0), (1, 0)), constant_values=CLS)
+        block = np.pad(block, ((0, 0), (1, 0)), constant_values=stream.start)
         here = slice(*np.searchsorted(row, (start, start + BATCH)))
         places = torch.from_numpy(inside[here] - start * length)
         for layer, hidden in enumerate(model.hidden_states(torch.from_numpy(block))):

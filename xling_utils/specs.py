@@ -16,6 +16,10 @@ from xling_utils.errors import UserError
 LANGUAGES = ("en", "fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur")
 """The fifteen languages of the book, in the papers' order (ISO 639-1)."""
 
+DOUBLE = "enfake"
+"""Fake-English as a language beside English: its text is English text, sentence for sentence. What tells them apart are
+the ids of its tokens (``TokenizerSpec.separate``), or a ``"fake"`` change."""
+
 SCALES = ("smoke", "controlled", "natural", "paper")
 
 RECIPES = {"corpus": 1, "tokenizer": 1, "encoder": 2, "static": 1, "training": 1}
@@ -27,8 +31,9 @@ class Change:
     """What is done to the text of ``languages`` before anyone reads it (see ``corpora.transforms``).
 
     ``kind``: ``"fake"`` (every character shifted to one no language uses), ``"permuted"`` (``amount``, from 0 to
-    1, of the word pairs of a sentence swapped), ``"unigrams"`` (words drawn anew by their frequency),
-    ``"code_switched"`` (in ``amount`` of the sentences, words replaced by their translations).
+    1, of the word pairs of a sentence swapped), ``"reversed"`` (the words of a sentence, last first), ``"unigrams"``
+    (words drawn anew by their frequency), ``"code_switched"`` (in ``amount`` of the sentences, words replaced by their
+    translations).
     """
 
     kind: str
@@ -43,7 +48,7 @@ class CorpusSpec:
     ``source`` is ``"controlled"`` (the embedded world) or ``"directory"`` (real text under a data directory).
     ``seed`` draws the controlled documents, or the sample of real ones; languages draw independently.
     ``changes`` are applied in order. ``domains`` names, where it is not empty, the domain of each language's
-    text, in the order of ``languages``.
+    text, in the order of ``languages``: of real text, the one file to read, without its ending.
     """
 
     source: str
@@ -65,13 +70,19 @@ class TokenizerSpec:
     then ignored and must be 0).
 
     ``separate`` gives each language ids of its own for every token but the special ones; ``markers`` gives each
-    language a sentence separator of its own.
+    language a sentence separator of its own, ``specials`` all five special tokens.
     """
 
     kind: str = "wordpiece"
     size: int = 1500
     separate: bool = False
     markers: bool = False
+    specials: bool = False
+
+    @property
+    def own_ids(self) -> bool:
+        """Whether a language has ids that the others lack."""
+        return self.separate or self.markers or self.specials
 
     @property
     def form(self) -> Form:
@@ -85,7 +96,8 @@ class EncoderSpec:
     ``intermediate``, ``positions`` learned positions.
 
     ``separate_embeddings`` gives every language an embedding layer (and a softmax) of its own, ``separate_blocks``
-    as many bottom blocks. ``next_sentence`` adds BERT's second objective, with its pooler.
+    as many bottom blocks, ``separate_positions`` position and segment embeddings. ``next_sentence`` adds BERT's second
+    objective, with its pooler.
     """
 
     layers: int = 3
@@ -96,6 +108,12 @@ class EncoderSpec:
     separate_embeddings: bool = False
     separate_blocks: int = 0
     next_sentence: bool = False
+    separate_positions: bool = False
+
+    @property
+    def separate(self) -> bool:
+        """Whether a language has parts of its own."""
+        return self.separate_embeddings or self.separate_blocks > 0 or self.separate_positions
 
 
 @dataclass(frozen=True)
@@ -111,6 +129,11 @@ class StaticSpec:
     across_sentences: bool = False
 
 
+RandomWords = Literal["", "any", "none"]
+"""What replaces one chosen token in ten: a random word of the row's own language, one of any language of the run, or
+no random word but ``[MASK]`` again."""
+
+
 @dataclass(frozen=True)
 class TrainingSpec:
     """Masked language modelling: ``steps`` updates on batches of ``batch`` inputs of ``length`` tokens.
@@ -118,6 +141,7 @@ class TrainingSpec:
     One-cycle learning rate: linear rise to ``learning_rate`` over ``warmup`` (a share of the steps), linear
     fall to zero. ``snapshots`` weights are kept at evenly spaced steps for curves over training. Inputs begin at
     sentences; with ``sliced`` the text is cut into consecutive inputs instead, so that every token is kept.
+    ``random_words``: see :data:`RandomWords`.
     """
 
     steps: int
@@ -129,6 +153,7 @@ class TrainingSpec:
     mask_rate: float = 0.15
     snapshots: int = 0
     sliced: bool = False
+    random_words: RandomWords = ""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,8 @@ class TokenStream:
 
     ``ids`` int32 (tokens,); ``starts`` int64 (sentences,), where each sentence begins; ``documents`` int64
     (sentences,), the number of its document; ``inside`` bool (tokens,), True where a piece continues a word.
-    ``ordinary`` bounds the language's ids but the special ones (the second excluded).
+    ``ordinary`` bounds the language's ids but the special ones (the second excluded). ``special`` is what its special
+    tokens are moved by.
     """
 
     ids: np.ndarray
@@ -47,6 +48,17 @@ class TokenStream:
     inside: np.ndarray
     ordinary: tuple[int, int]
     separator: int = SEP
+    special: int = 0
+
+    @property
+    def start(self) -> int:
+        """The id of the language's ``[CLS]``."""
+        return CLS + self.special
+
+    @property
+    def mask(self) -> int:
+        """The id of the language's ``[MASK]``."""
+        return MASK + self.special
 
 
 def without_inner_separators(stream: TokenStream) -> np.ndarray:
@@ -129,9 +141,13 @@ def _splitting() -> PreTokenizer:
 
 
 def _tokenizer(pieces: Sequence[str]) -> Tokenizer:
+    return _of_vocabulary({piece: number for number, piece in enumerate(pieces)})
+
+
+def _of_vocabulary(ids: dict[str, int]) -> Tokenizer:
     from tokenizers import Tokenizer, models
 
-    tokenizer = Tokenizer(models.WordPiece({p: i for i, p in enumerate(pieces)}, unk_token=SPECIAL[UNK]))
+    tokenizer = Tokenizer(models.WordPiece(ids, unk_token=SPECIAL[UNK]))
     tokenizer.pre_tokenizer = _splitting()
     tokenizer.add_special_tokens(list(SPECIAL))
     tokenizer.encode_special_tokens = True  # "[MASK]" written in the text is text
@@ -155,24 +171,34 @@ def vocabulary_size(tokenizer: Tokenizer, spec: TokenizerSpec, languages: Sequen
 def id_count(pieces: int, spec: TokenizerSpec, languages: int) -> int:
     """Ids that so many languages use between them with a vocabulary of ``pieces``."""
     size = FIRST + (pieces - FIRST) * languages if spec.separate else pieces
-    return size + languages if spec.markers else size
+    return size + languages * spec.markers + FIRST * (languages - 1) * spec.specials
 
 
 @dataclass(frozen=True)
 class Coder:
-    """How the text of one language becomes ids: ``shift`` is added to those of ordinary tokens, ``separator``
-    closes a sentence."""
+    """How the text of one language becomes ids: ``shift`` is added to those of ordinary tokens, ``special`` to those of
+    special ones, ``separator`` closes a sentence."""
 
     tokenizer: Tokenizer
     shift: int = 0
     separator: int = SEP
+    special: int = 0
+
+    def own_tokenizer(self) -> Tokenizer:
+        """The tokenizer with the language's own ids in place of the usual ones."""
+        if not (self.shift or self.special):
+            return self.tokenizer
+        return _of_vocabulary({piece: self._own(i) for piece, i in self.tokenizer.get_vocab().items()})
+
+    def _own(self, usual: int) -> int:
+        return usual + (self.shift if usual >= FIRST else self.special)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text, without special tokens."""
         encoded = self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        if not self.shift:
+        if not (self.shift or self.special):
             return [encoding.ids for encoding in encoded]
-        return [[i + self.shift if i >= FIRST else i for i in encoding.ids] for encoding in encoded]
+        return [[self._own(i) for i in encoding.ids] for encoding in encoded]
 
     def stream(self, dataset: Dataset) -> TokenStream:
         """Encodes a corpus (columns ``text``, ``document``); a sentence without tokens is left out. Raises
@@ -192,15 +218,20 @@ class Coder:
         continuing = {i + self.shift for piece, i in vocabulary.items() if piece.startswith(CONTINUES)}
         inside = np.isin(ids, np.fromiter(continuing, dtype=np.int32, count=len(continuing)))
         ordinary = (FIRST + self.shift, len(vocabulary) + self.shift)
-        return TokenStream(ids, starts, np.array(documents, dtype=np.int64), inside, ordinary, self.separator)
+        numbers = np.array(documents, dtype=np.int64)
+        return TokenStream(ids, starts, numbers, inside, ordinary, self.separator, self.special)
 
 
 def coders(tokenizer: Tokenizer, spec: TokenizerSpec, languages: Sequence[str]) -> dict[str, Coder]:
-    """A coder for each of a run's languages, in its order: the vocabulary shared, or blocks of ids side by side;
-    separators of their own come last of all ids."""
+    """A coder for each of a run's languages, in its order: the vocabulary shared, or blocks of ids side by side. After
+    all ordinary ids come separators of their own, and last special tokens of their own: the first language keeps the
+    usual ones."""
     block = tokenizer.get_vocab_size() - FIRST if spec.separate else 0
-    markers = vocabulary_size(tokenizer, spec, languages) - len(languages)
-    return {
-        language: Coder(tokenizer, number * block, markers + number if spec.markers else SEP)
-        for number, language in enumerate(languages)
-    }
+    markers = tokenizer.get_vocab_size() + block * (len(languages) - 1)
+    specials = markers + len(languages) * spec.markers - FIRST
+    found = {}
+    for number, language in enumerate(languages):
+        special = specials + number * FIRST if spec.specials and number else 0
+        separator = markers + number if spec.markers else SEP + special
+        found[language] = Coder(tokenizer, number * block, separator, special)
+    return found

@@ -171,6 +171,44 @@ def test_of_the_chosen_tokens_80_10_10():
     assert np.histogram(others, bins=4, range=(FIRST, vocabulary))[0].min() > 0.2 * len(others)
 
 
+def shown(training: TrainingSpec, *streams: TokenStream) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What stands in the chosen places of 20 batches, what stood there, and the languages of the rows."""
+    batches = Batches({str(number): one for number, one in enumerate(streams)}, training, 5)
+    found = [batches(step) for step in range(20)]
+    seen = np.concatenate([np.take_along_axis(batch.ids, batch.positions, axis=1) for batch in found])
+    return seen, np.concatenate([b.labels for b in found]), np.concatenate([b.languages for b in found])
+
+
+def of_its_own(number: int) -> TokenStream:
+    """A language with ids of its own, special ones too."""
+    room = (FIRST + number * ROOM, FIRST + (number + 1) * ROOM)
+    return replace(stream(number), ordinary=room, special=number * 9 * ROOM)
+
+
+def test_random_words_come_from_the_rows_language_from_any_or_not_at_all():
+    training = TrainingSpec(steps=1, batch=64, length=48, mask_rate=0.25)
+    streams = [replace(of_its_own(number), special=0) for number in range(2)]
+    for kind, strange in (("", 0.0), ("any", 0.05), ("none", 0.0)):
+        seen, labels, languages = shown(replace(training, random_words=kind), *streams)
+        other = (seen >= FIRST) & ((seen - FIRST) // ROOM != languages[:, None])
+        assert other.mean() == pytest.approx(strange, abs=0.01), kind
+        assert (seen == MASK).mean() == pytest.approx(0.9 if kind == "none" else 0.8, abs=0.015), kind
+        assert (seen == labels).mean() == pytest.approx(0.1, abs=0.015), kind
+    with pytest.raises(UserError, match="unknown random words 'some'; known: '', any, none"):
+        shown(replace(training, random_words="some"), *streams)
+
+
+def test_a_language_with_special_tokens_of_its_own_begins_and_masks_with_them():
+    streams = [of_its_own(number) for number in range(2)]
+    batches = Batches({"en": streams[0], "fr": streams[1]}, TRAINING, 5)
+    moved = batches(0).languages * 9 * ROOM
+    assert np.array_equal(batches(0).ids[:, 0], CLS + moved)
+    seen, _, languages = shown(TRAINING, *streams)
+    masked = (seen == MASK) | (seen == MASK + 9 * ROOM)
+    assert masked.mean() > 0.7
+    assert (seen[masked] == np.broadcast_to(MASK + 9 * ROOM * languages[:, None], seen.shape)[masked]).all()
+
+
 def test_everything_else_is_shown_as_it_is():
     batch = made()(2)
     untouched = np.ones(batch.ids.shape, dtype=bool)

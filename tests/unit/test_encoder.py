@@ -213,6 +213,21 @@ def test_languages_own_what_is_separate_and_share_the_rest(embeddings, blocks):
     assert sum(p.numel() for p in encoders.parameters()) == parameter_count(spec, VOCABULARY, 3)
 
 
+def test_positions_of_their_own_start_unrelated_and_equally_far_apart():
+    torch.manual_seed(0)
+    spec = replace(SPEC, separate_positions=True)
+    encoders = Encoders(spec, VOCABULARY, LANGUAGES)
+    found = parts(encoders)
+    for name, english in found["en"].items():
+        for language in LANGUAGES[1:]:
+            own = name in ("positions.weight", "segments.weight")
+            assert (found[language][name] is english) != own, name
+    assert sum(p.numel() for p in encoders.parameters()) == parameter_count(spec, VOCABULARY, 3)
+    english, russian = (found[language]["positions.weight"] for language in ("en", "ru"))
+    torch.testing.assert_close(torch.cdist(english, english), torch.cdist(russian, russian))
+    assert (english - russian).abs().max() > 0.05 and not torch.equal(russian, found["fr"]["positions.weight"])
+
+
 def test_each_row_is_read_by_the_encoder_of_its_language(ids):
     torch.manual_seed(0)
     encoders = Encoders(replace(SPEC, separate_embeddings=True, separate_blocks=1), VOCABULARY, LANGUAGES)

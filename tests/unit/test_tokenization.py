@@ -215,6 +215,36 @@ def test_markers_end_the_sentences_of_each_language(tokenizer):
         assert stream.ids[stream.starts[1:] - 1].tolist() == [marker] and SEP not in stream.ids
 
 
+@pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.parametrize("markers", [False, True])
+def test_each_language_may_have_special_tokens_of_its_own(tokenizer, separate, markers):
+    spec, languages = TokenizerSpec("wordpiece", 300, separate, markers, specials=True), ("en", "fr", "de")
+    both = tokenization.coders(tokenizer, spec, languages)
+    size = tokenization.vocabulary_size(tokenizer, spec, languages)
+    text, found = dataset("abc def gh", "a \u4e00"), {}
+    for language, coder in both.items():
+        stream = coder.stream(text)
+        low, high = stream.ordinary
+        found[language] = {*range(stream.special, stream.special + FIRST), stream.separator}
+        assert {stream.start, stream.mask} == {CLS + coder.special, MASK + coder.special} <= found[language]
+        assert set(stream.ids.tolist()) <= {*range(low, high), UNK + stream.special, stream.separator}
+        assert stream.ids[stream.starts[1:] - 1].tolist() == [stream.separator]
+        assert max(high - 1, *found[language]) < size
+        assert not found[language] & set(range(low, high))
+    assert found["en"] >= set(range(FIRST)) and both["en"].special == 0
+    assert not found["en"] & found["fr"] and not found["fr"] & found["de"]
+    assert max(set().union(*found.values())) == size - 1
+
+
+def test_a_language_has_a_tokenizer_of_its_own_ids(tokenizer):
+    spec = TokenizerSpec("wordpiece", 300, separate=True, specials=True)
+    coders = tokenization.coders(tokenizer, spec, ("en", "fr"))
+    assert coders["en"].own_tokenizer() is tokenizer
+    own, lines = coders["fr"].own_tokenizer(), ["abc def [MASK]", "a \u4e00"]
+    assert [e.ids for e in own.encode_batch(lines, add_special_tokens=False)] == coders["fr"].encode(lines)
+    assert own.encode(lines[0]).tokens == tokenizer.encode(lines[0]).tokens
+
+
 def test_separators_inside_documents_can_be_left_out(tokenizer):
     stream = Coder(tokenizer).stream(dataset("abc", "de", "fg", "h", documents=[0, 0, 1, 1]))
     ids = tokenization.without_inner_separators(stream)

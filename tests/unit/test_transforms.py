@@ -16,7 +16,7 @@ from xling_utils.corpora.controlled import lexicon
 from xling_utils.corpora.controlled.world import DOMAINS, domain_topics, world
 from xling_utils.corpora.text import normalise
 from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES, Change, CorpusSpec
+from xling_utils.specs import DOUBLE, LANGUAGES, Change, CorpusSpec
 
 CORPUS = CorpusSpec("controlled", ("en", "fr"), 200, seed=1)
 CHANGES = {
@@ -24,6 +24,7 @@ CHANGES = {
     "permuted": Change("permuted", ("en", "fr"), 0.5),
     "unigrams": Change("unigrams", ("fr",)),
     "code_switched": Change("code_switched", ("en", "fr"), 0.5),
+    "reversed": Change("reversed", ("fr",)),
 }
 WORDS = ["the", "old", "fisherman", "sells", "three", "fresh", "fish", "in", "the", "market", "."]
 
@@ -284,7 +285,34 @@ def test_real_text_is_changed_with_its_own_dictionary(tmp_path):
     before, plain = corpora.fingerprint(switching, tmp_path), corpora.fingerprint(corpus, tmp_path)
     (tmp_path / "dictionaries" / "wiktionary" / "en-fr.tsv").write_text("fish\tpoisson\n")
     assert corpora.fingerprint(switching, tmp_path) != before and corpora.fingerprint(corpus, tmp_path) == plain
-    assert "controlled world" in failure(corpora.load, replace(corpus, domains=DOMAINS), tmp_path)
+
+
+def test_a_domain_of_real_text_is_a_file(tmp_path):
+    (tmp_path / "text" / "en").mkdir(parents=True)
+    for name in ("bible", "news"):
+        lines = "\n\n".join(f"{name} {number}" for number in range(200))
+        (tmp_path / "text" / "en" / f"{name}.txt").write_text(lines, encoding="utf-8")
+    corpus = CorpusSpec("directory", ("en", DOUBLE), 100, 1)
+    both, one = changed(corpus=corpus, data=tmp_path), replace(corpus, domains=("bible", "bible"))
+    assert {line.split()[0] for line in both["en"]} == {"bible", "news"}
+    text = changed(corpus=one, data=tmp_path)
+    assert {line.split()[0] for line in text["en"]} == {"bible"} and text[DOUBLE] == text["en"]
+    before, whole = corpora.fingerprint(one, tmp_path), corpora.fingerprint(corpus, tmp_path)
+    (tmp_path / "text" / "en" / "news.txt").write_text("other news", encoding="utf-8")
+    assert corpora.fingerprint(one, tmp_path) == before and corpora.fingerprint(corpus, tmp_path) != whole
+    message = failure(corpora.load, replace(corpus, domains=("bible", "wiki")), tmp_path)
+    assert "text/en: no text (wiki.txt or wiki.txt.xz)" in message
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+def test_a_double_says_what_english_says(held_out):
+    corpus = replace(CORPUS, languages=("en", DOUBLE))
+    plain = changed(corpus=corpus, held_out=held_out)
+    assert plain[DOUBLE] == plain["en"] == changed(held_out=held_out)["en"]
+    assert corpora.fingerprint(corpus) == corpora.fingerprint(replace(corpus, languages=("en",)))
+    text = changed(Change("reversed", (DOUBLE,)), corpus=corpus, held_out=held_out)
+    assert text["en"] == plain["en"]
+    assert [line.split()[::-1] for line in text[DOUBLE]] == [line.split() for line in text["en"]]
 
 
 def test_respelled_is_how_the_corpus_spells_a_language():
@@ -300,7 +328,7 @@ def test_respelled_is_how_the_corpus_spells_a_language():
 @pytest.mark.parametrize(
     ("change", "parts"),
     [
-        (Change("reversed", ("en",)), ["'reversed'", "fake, permuted, unigrams, code_switched"]),
+        (Change("translated", ("en",)), ["'translated'", "fake, permuted, unigrams, code_switched, reversed"]),
         (Change("fake", ("de",)), ["'fake'", "'de'", "en fr"]),
         (Change("fake", ()), ["'fake'", "no language"]),
         (Change("permuted", ("en",), 1.5), ["'permuted'", "1.5"]),

@@ -22,6 +22,7 @@ MODULES = {
     "05_language_means": "language_means",
     "06_mds": "mds",
     "07_cka": "cka",
+    "08_minimult": "minimult",
 }
 """Chapter -> the module of this package that declares it."""
 

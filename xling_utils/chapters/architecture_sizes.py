@@ -61,7 +61,7 @@ def pretraining_parameters(spec: EncoderSpec, vocabulary: int) -> int:
     """
     from xling_utils.encoder import parameter_count
 
-    if spec.separate_embeddings or spec.separate_blocks:
+    if spec.separate:
         raise UserError("architecture sizes: BertForPreTraining has no separate parts; count the shared encoder")
     return parameter_count(replace(spec, next_sentence=True), vocabulary)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES, Change, CorpusSpec, Form
+from xling_utils.specs import DOUBLE, LANGUAGES, Change, CorpusSpec, Form
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SOURCES = ("controlled", "directory")
 HELD_OUT_SENTENCES = 500
 """Sentences a language set aside to measure the masked language modelling loss on."""
-CHANGES = ("fake", "permuted", "unigrams", "code_switched")
+CHANGES = ("fake", "permuted", "unigrams", "code_switched", "reversed")
 GRADED = ("permuted", "code_switched")
 """The changes that there can be more or less of."""
 
@@ -37,26 +37,37 @@ def load(
     ``"unigrams"`` are drawn.
 
     Raises :class:`UserError` where a language has no text, or not enough, and on changes or domains that cannot
-    be (see :class:`Change`; domains are of the controlled world, one of its ``DOMAINS`` a language).
+    be (see :class:`Change`; domains are those of ``controlled.world.DOMAINS``, or names of files with text).
     """
     _check(spec, data)
     count = HELD_OUT_SENTENCES if held_out else spec.sentences
     if spec.source == "controlled":
         from xling_utils.corpora import controlled
 
-        domains: tuple[str | None, ...] = spec.domains or (None,) * len(spec.languages)
         texts = {
-            lang: controlled.text(lang, count, spec.seed, held_out=held_out, domain=domain)
-            for lang, domain in zip(spec.languages, domains, strict=True)
+            lang: controlled.text(_written(lang), count, spec.seed, held_out=held_out, domain=domain)
+            for lang, domain in _domains(spec)
         }
     else:
         from xling_utils.corpora import kept
 
         texts = {
-            lang: kept.sample(_given(data), lang, count, spec.seed, form=form, held_out=held_out)
-            for lang in spec.languages
+            lang: kept.sample(
+                _given(data), _written(lang), count, spec.seed, form=form, held_out=held_out, domain=domain
+            )
+            for lang, domain in _domains(spec)
         }
     return {lang: _changed(text, spec, lang, data, held_out) for lang, text in texts.items()}
+
+
+def _written(language: str) -> str:
+    """The language whose text it is: a double reads English sentences."""
+    return "en" if language == DOUBLE else language
+
+
+def _domains(spec: CorpusSpec) -> list[tuple[str, str | None]]:
+    """Each language of the corpus with the domain of its text."""
+    return list(zip(spec.languages, spec.domains or (None,) * len(spec.languages), strict=True))
 
 
 def fingerprint(spec: CorpusSpec, data: Path | None = None) -> str:
@@ -66,10 +77,10 @@ def fingerprint(spec: CorpusSpec, data: Path | None = None) -> str:
     if spec.source == "controlled":
         from xling_utils.corpora import controlled
 
-        return controlled.fingerprint(spec.languages)
+        return controlled.fingerprint(tuple(dict.fromkeys(map(_written, spec.languages))))
     from xling_utils.corpora import directory
 
-    found = directory.fingerprint(_given(data), spec.languages)
+    found = directory.fingerprint(_given(data), map(_written, spec.languages), [domain for _, domain in _domains(spec)])
     if any(change.kind == "code_switched" for change in spec.changes):
         other = next(lang for lang in spec.languages if lang != "en")
         found = sha256(f"{found}\n{dictionary(spec.source, other, data)}".encode()).hexdigest()
@@ -121,6 +132,8 @@ def _rewritten(
 
     stream = f"{spec.seed}/{language}/{change.kind}/{'held out' if held_out else 'training'}"
     rng = np.random.default_rng(int.from_bytes(blake2b(stream.encode(), digest_size=16).digest()))
+    if change.kind == "reversed":
+        return [words[::-1] for words in sentences]
     if change.kind == "permuted":
         return [transforms.permute_words(words, change.amount, rng) for words in sentences]
     if change.kind == "unigrams":
@@ -150,13 +163,11 @@ def _check(spec: CorpusSpec, data: Path | None) -> None:
         raise UserError("corpus: no language given")
     if twice := [lang for i, lang in enumerate(spec.languages) if lang in spec.languages[:i]]:
         raise UserError(f"corpus: language {twice[0]!r} is named twice; name each once")
-    unknown = [lang for lang in spec.languages if spec.source == "controlled" and lang not in LANGUAGES]
+    unknown = [lang for lang in spec.languages if spec.source == "controlled" and _written(lang) not in LANGUAGES]
     if unknown:
         raise UserError(f"corpus: unknown language {unknown[0]!r}; known: {' '.join(LANGUAGES)}")
     if spec.sentences < 1:
         raise UserError(f"corpus: {spec.sentences} sentences a language; give at least 1")
-    if spec.domains and spec.source != "controlled":
-        raise UserError(f"corpus: only the controlled world has domains; leave them out for {spec.source!r}")
     if spec.domains and len(spec.domains) != len(spec.languages):
         raise UserError(f"corpus: {len(spec.domains)} domains for {len(spec.languages)} languages; give one for each")
     for change in spec.changes:

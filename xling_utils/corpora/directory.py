@@ -20,7 +20,7 @@ from collections.abc import Container, Iterable, Iterator
 from functools import cache
 from hashlib import blake2b, sha256
 from io import BufferedReader
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -92,13 +92,16 @@ def languages(data: Path) -> tuple[str, ...]:
     return (*(x for x in LANGUAGES if x in present), *sorted(present - set(LANGUAGES)))
 
 
-def text_files(data: Path, language: str) -> list[Path]:
-    """The files with text of ``language``, by name. Raises :class:`UserError` when there are none."""
+def text_files(data: Path, language: str, domain: str | None = None) -> list[Path]:
+    """The files with text of ``language``, by name; of a ``domain``, the one of that name. Raises :class:`UserError`
+    when there are none."""
     folder = data / "text" / language
-    names = {path.name.removesuffix(".xz") for path in folder.glob("*") if path.name.endswith(TEXT)}
+    wanted = "*" if domain is None else domain
+    found = (path for end in TEXT for path in folder.glob(wanted + end))
+    names = {path.name.removesuffix(".xz") for path in found}
     if not names:
         known = ", ".join(languages(data)) or "none"
-        raise UserError(f"{folder}: no text (*.txt or *.txt.xz); languages with text in {data}: {known}")
+        raise UserError(f"{folder}: no text ({wanted}.txt or {wanted}.txt.xz); languages with text in {data}: {known}")
     return [path for name in sorted(names) if (path := existing(folder / name))]
 
 
@@ -132,9 +135,17 @@ def sentences(data: Path, language: str, *, form: Form = "lower", held_out: bool
 
 
 def sample(
-    data: Path, language: str, sentences: int, seed: int, *, form: Form = "lower", held_out: bool = False
+    data: Path,
+    language: str,
+    sentences: int,
+    seed: int,
+    *,
+    form: Form = "lower",
+    held_out: bool = False,
+    domain: str | None = None,
 ) -> Dataset:
-    """``sentences`` sentences of ``language`` in whole documents (the last one is cut), drawn by ``seed``.
+    """``sentences`` sentences of ``language`` in whole documents (the last one is cut), drawn by ``seed`` from all its
+    text, or from the file of that ``domain``.
 
     Returns columns ``text`` (string, normalised) and ``document`` (int64, from 0 in the order drawn). The
     order depends on the seed and on the documents' content alone, so a smaller sample is the beginning of a
@@ -144,7 +155,7 @@ def sample(
     tests = protected_sentences(data, language)
     drawn: list[tuple[int, list[str]]] = []  # a heap, the document drawn last on top
     total = 0
-    for document in chain.from_iterable(map(documents, text_files(data, language))):
+    for document in chain.from_iterable(map(documents, text_files(data, language, domain))):
         digest = _digest(document)
         if _held_out(digest) != held_out:
             continue
@@ -204,9 +215,11 @@ def _kept(document: list[str], tests: Container[str], form: Form) -> list[str]:
     return [s for s in normalised if s and (s if form == "lower" else normalise(s)) not in tests]
 
 
-def fingerprint(data: Path, languages: Iterable[str]) -> str:
-    """sha256 over names, sizes and contents of every file that decides what the text of ``languages`` is."""
-    files = [path for x in languages for path in (*text_files(data, x), *protected_files(data, x))]
+def fingerprint(data: Path, languages: Iterable[str], domains: Iterable[str | None] = repeat(None)) -> str:
+    """sha256 over names, sizes and contents of every file that decides what the text of ``languages`` is, each of its
+    one of ``domains``."""
+    read = zip(languages, domains, strict=False)
+    files = [path for x, domain in read for path in (*text_files(data, x, domain), *protected_files(data, x))]
     whole = sha256()
     for path in sorted(set(files)):
         size, modified = path.stat().st_size, path.stat().st_mtime_ns

@@ -21,17 +21,20 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-def sample(data: Path, language: str, sentences: int, seed: int, *, form: Form, held_out: bool) -> Dataset:
+def sample(
+    data: Path, language: str, sentences: int, seed: int, *, form: Form, held_out: bool, domain: str | None
+) -> Dataset:
     """What :func:`directory.sample` draws, read back if it was drawn before. Raises what that raises, and
     :class:`UserError` on a full disk."""
     import datasets
     from pyarrow import feather
 
-    arguments = [directory.fingerprint(data, (language,)), language, sentences, seed, form, held_out, _sources()]
+    read = directory.fingerprint(data, (language,), (domain,))
+    arguments = [read, language, sentences, seed, form, held_out, domain, _sources()]
     identity = hashlib.sha256(json.dumps(arguments).encode()).hexdigest()[:20]
     path = Path(datasets.config.HF_DATASETS_CACHE) / "xling_utils" / f"{identity}.arrow"
     if not path.exists():
-        drawn = directory.sample(data, language, sentences, seed, form=form, held_out=held_out)
+        drawn = directory.sample(data, language, sentences, seed, form=form, held_out=held_out, domain=domain)
         with enough_space(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = path.with_suffix(f".{os.getpid()}")

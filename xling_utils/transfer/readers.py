@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from xling_utils.encoder import Encoders
+from xling_utils.errors import UserError
 from xling_utils.tokenization import CLS, PAD, UNK, Coder
 
 
@@ -45,10 +46,13 @@ class Reader(nn.Module):
 
 
 class CodedReader(Reader):
-    """A reader of a run: its text becomes ids as in pretraining."""
+    """A reader of a run: its text becomes ids as in pretraining. Raises :class:`UserError` on languages with special
+    tokens of their own: an input begins alike in all."""
 
     def __init__(self, coders: Mapping[str, Coder]) -> None:
         super().__init__()
+        if any(coder.special for coder in coders.values()):
+            raise UserError("transfer: takes languages that share their special tokens")
         self.coders = dict(coders)
 
     def encode(self, language: str, texts: Sequence[str]) -> list[list[int]]:

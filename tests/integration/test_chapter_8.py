@@ -1,0 +1,57 @@
+"""The appendix at smoke scale: every condition trained, measured, drawn, and nothing shown where nothing is known."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from xling_utils import ledger, measures, published
+from xling_utils.chapters import minimult
+from xling_utils.double import RETRIEVAL, TRANSLATION
+
+CHAPTER = minimult.CHAPTER
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XLING_STORE", str(tmp_path_factory.mktemp("store")))
+        return measures.table(CHAPTER, "smoke", ("fr",), 1, "all")
+
+
+def test_every_condition_is_measured_at_every_layer(table: pd.DataFrame) -> None:
+    assert tuple(table.columns) == measures.columns(CHAPTER)
+    rows = table[table["metric"] == "p_at_1"].groupby(["condition", "task"])["layer"].agg(list)
+    assert set(rows.index) == {(c, t) for c in minimult.CONDITIONS for t in (TRANSLATION, RETRIEVAL)}
+    assert all(layers == [0, 1, 2] for layers in rows)
+    assert table["value"].between(0, 1).all() and set(table["experiment"]) == {"minimult"}
+
+
+def test_figure_table_and_verdicts(table: pd.DataFrame) -> None:
+    none, paper = measures.empty(CHAPTER), published.table("minimult_scores")
+    assert set(paper["condition"]) == set(minimult.CONDITIONS) and paper["value"].between(0, 1).all()
+    drawn = minimult.figure(table, none, none, paper).to_dict()
+    shown = next(
+        layer["encoding"]["color"]["scale"]["domain"] for layer in drawn["layer"] if "color" in layer["encoding"]
+    )
+    assert shown == ["this machine", "minimult"]
+    assert json.dumps(drawn, allow_nan=False)  # one seed has no interval
+    drawn = minimult.figure(none, table, table, paper).to_dict()
+    shown = next(
+        layer["encoding"]["color"]["scale"]["domain"] for layer in drawn["layer"] if "color" in layer["encoding"]
+    )
+    assert shown == ["recorded", "minimult", "real text"]
+    layers = minimult.layers(table)
+    columns = ["task", "condition", "layer 0", "layer 1", "layer 2", "chance", "shuffled, all layers"]
+    assert list(layers.columns) == columns and not layers.isna().any().any()
+    assert list(layers["condition"]) == list(minimult.CONDITIONS) * 2
+    found = ledger.table(CHAPTER, "smoke", table, recorded=False)
+    assert len(found) == 8 * 2 and set(found["verdict"]) == {"cannot tell", ""}
+
+
+def test_without_runs_and_records_nothing_is_shown() -> None:
+    none = measures.empty(CHAPTER)
+    assert minimult.figure(none, none, none, published.table("minimult_scores")) is None
+    assert minimult.layers(none).empty and ledger.table(CHAPTER, "smoke", none).empty
