@@ -46,8 +46,9 @@ folder = Path(data) if data else None
 # %% [markdown]
 # ## The runs
 #
-# All are encoders of the usual size with one attention head, as theirs, trained as the base run of {doc}`01_data_size`. A word piece of
-# English and its double share no number, so at the start they have nothing in common.
+# All are encoders of the usual size with one attention head, as theirs, and 1,000 word pieces a language, trained as the base run of
+# {doc}`01_data_size`; on real text four times as long, since nothing is found there before. A word piece of English and its double share no
+# number, so at the start they have nothing in common.
 #
 # - **Original**: positions and special tokens are shared. Of the places to guess, one in ten shows a random piece, of either language.
 # - **Own positions**: each language has position (and segment) embeddings of its own, which start unrelated.
@@ -120,6 +121,8 @@ tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
 # - The paper's words are all pieces of the vocabulary, parts of words among them; ours are the words of the text that stand in it
 #   five times or more.
 # - The encoder called over-parameterised is small beside the paper's, and was trained for as long as the others.
+# - An input holds 24 pieces. Sentences of the controlled world fit; of a long verse an encoder reads the beginning, and of a reversed
+#   one what was its end. When such a verse is to be found, some of its places are new to the encoder.
 
 # %% tags=["hide-input"]
 records.write(CHAPTER, scale, measured)

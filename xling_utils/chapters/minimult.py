@@ -39,8 +39,8 @@ TEXT = "bible"
 SENTENCES, PIECES = 25_000, 1_000
 """At most, of either language: a Bible has 31,000 verses."""
 LONGER = {"natural": 4}
-"""Scale -> how many times as long as its other encoders these are trained; on one development seed two thirds of what
-is found on real text came in the second half."""
+"""Scale -> how many times as long as its other encoders these are trained. On real text a development seed scored .04
+after half as many steps, .15 after these, .02 untrained."""
 WIDER = 3
 """How many times as wide the over-parameterised encoder is."""
 SCORE = "multilinguality score"
