@@ -55,7 +55,7 @@ folder = Path(data) if data else None
 # - **Own special tokens**: each has its own `[CLS]`, `[SEP]`, `[MASK]` and the rest.
 # - **No random words**: where a random piece would stand, there is `[MASK]`.
 # - **All three** of these at once.
-# - **Over-parameterised**: three times as wide, with nine times as many weights in its blocks, and a third of the learning rate. (The paper's is twelve times as
+# - **Over-parameterised**: twice as wide, with four times as many weights in its blocks, and half the learning rate. (The paper's is twelve times as
 #   wide.)
 # - **Reversed word order**: the sentences of Fake-English, last word first.
 # - **Untrained**: the first weights of the original. What it finds is not learned.
