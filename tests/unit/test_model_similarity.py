@@ -92,11 +92,11 @@ def test_a_stored_run_is_read_as_in_pretraining(stored):
 @pytest.mark.parametrize(
     ("pieces", "model", "message"),
     [
-        (replace(PIECES, separate=True), ENCODER, "one vocabulary"),
-        (replace(PIECES, markers=True), ENCODER, "one vocabulary"),
-        (PIECES, StaticSpec("word2vec", 8), "one vocabulary"),
-        (PIECES, replace(ENCODER, separate_blocks=1), "parts of their own"),
-        (PIECES, replace(ENCODER, separate_embeddings=True), "parts of their own"),
+        (replace(PIECES, separate=True), ENCODER, "ids of their own"),
+        (replace(PIECES, markers=True), ENCODER, "ids of their own"),
+        (PIECES, StaticSpec("word2vec", 8), "not static vectors"),
+        (PIECES, replace(ENCODER, separate_blocks=1), "parts or ids of their own"),
+        (PIECES, replace(ENCODER, separate_embeddings=True), "parts or ids of their own"),
     ],
 )
 def test_runs_that_no_single_model_can_stand_for_are_refused(stored, pieces, model, message):
