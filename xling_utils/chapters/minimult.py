@@ -8,10 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from xling_utils import charts
 from xling_utils.chapters import Planned
-from xling_utils.chapters.data_size import summary
-from xling_utils.chapters.data_size_figures import with_sources
+from xling_utils.chapters.data_size import summary, with_sources
 from xling_utils.chapters.joint import D_LAYER, layer_at
 from xling_utils.double import DOUBLES, RETRIEVAL, TRANSLATION
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
@@ -140,6 +138,8 @@ def paper_rows(table: pd.DataFrame) -> pd.DataFrame:
 def figure(live: pd.DataFrame, recorded: pd.DataFrame, real: pd.DataFrame, paper: pd.DataFrame) -> Any:
     """Figure: every condition that was run, ours beside the paper's; none where there is nothing of ours. Each seed of
     this machine is a mark, of recorded seeds the mean."""
+    from xling_utils import charts
+
     sources = [*with_sources(live, recorded), *([(REAL, real)] if len(real) else [])]
     if not sources:
         return None
