@@ -92,6 +92,8 @@ def columns(chapter: str) -> tuple[str, ...]:
 
 ROW = ("task", "metric", "source", "target", "layer", "step", "value", "low", "high", "n", "run")
 """The columns of a row that no chapter has labelled yet."""
+KEYS = ("run", "beside")
+"""The columns that hold keys of runs."""
 
 
 def table(
@@ -234,8 +236,9 @@ def _sources(task: str) -> str:
 
 
 def from_csv(path: Path) -> pd.DataFrame:
-    """A table of :func:`to_csv`: only empty cells are missing, so that a word "NA" stays a word."""
-    return pd.read_csv(path, keep_default_na=False, na_values=[""])
+    """A table of :func:`to_csv`: only empty cells are missing, so that a word "NA" stays a word, and keys of runs stay
+    text, of which one in some thousands would be read as a number."""
+    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=dict.fromkeys(KEYS, "str"))
 
 
 def to_csv(frame: pd.DataFrame) -> str:

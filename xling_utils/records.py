@@ -53,7 +53,8 @@ def load(chapter: str, scale: str, model: str | None = None) -> pd.DataFrame:
 def provenance(chapter: str, scale: str) -> pd.DataFrame:
     """One line a committed run: ``run, spec`` and the columns of ``PROVENANCE``."""
     path = _path("book/records", chapter, scale, ".runs.csv")
-    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["run", "spec", *PROVENANCE])
+    columns = ["run", "spec", *PROVENANCE]
+    return pd.read_csv(path, dtype={"run": "str", "commit": "str"}) if path.exists() else pd.DataFrame(columns=columns)
 
 
 def write(

@@ -74,3 +74,12 @@ def test_every_measure_that_failed_is_named_in_one_line():
     with pytest.raises(measures.MeasuresFailed, match=r"no file \[.*\] \| KeyError: 'x' \[NER of a\]$"):
         measures._raise_failures({**mistakes, "NER of a": KeyError("x")})
     measures._raise_failures({})
+
+
+def test_a_key_that_looks_like_a_number_stays_text(tmp_path: Path) -> None:
+    keys = ["70351428960351428960", "1234567890123456e789", "0b1c"]
+    path = tmp_path / "rows.csv"
+    path.write_text(measures.to_csv(pd.DataFrame({"run": keys, "beside": keys, "value": [0.5, 1, 2]})))
+    assert measures.from_csv(path)["run"].tolist() == measures.from_csv(path)["beside"].tolist() == keys
+    path.write_text(measures.to_csv(pd.DataFrame({"run": keys[:1], "value": [0.5]})))
+    assert measures.from_csv(path)["run"].tolist() == keys[:1]
