@@ -127,7 +127,7 @@ def findings(scale: str) -> list[Finding]:
     """Every claim at ``scale``, tested on the committed rows."""
     if scale == "paper":
         return [Finding(claim, scale, UNTESTED, reason=PAPER_SCALE) for claim in load().claims]
-    files = [_root() / "book/claims.yml", *sorted((_root() / "book/records").glob(f"*.{scale}.csv"))]
+    files = [root() / "book/claims.yml", *sorted((root() / "book/records").glob(f"*.{scale}.csv"))]
     return _findings(scale, tuple((file, file.stat().st_mtime_ns) for file in files if file.exists()))
 
 
@@ -138,18 +138,19 @@ def _findings(scale: str, _: tuple[tuple[Path, int], ...]) -> list[Finding]:
 
 def load() -> Ledger:
     """The claims of this checkout. Raises :class:`UserError` with the claim (or line) that cannot be read."""
-    path = _root() / "book/claims.yml"
+    path = root() / "book/claims.yml"
     try:
         return _read(path, path.stat().st_mtime_ns)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
 
 
-def _root() -> Path:
-    root = project_root()
-    if root is None:
+def root() -> Path:
+    """The checkout's folder. Raises :class:`UserError` outside of one."""
+    found = project_root()
+    if found is None:
         raise UserError("claims: run this inside a checkout of the book (no _toc.yml found here or above)")
-    return root
+    return found
 
 
 @cache

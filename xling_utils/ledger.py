@@ -43,10 +43,10 @@ def table(
         found["this machine"] = claims.load().test({chapter: live}, scale)
     shown = []
     for place, claim in enumerate(claims.load().claims):
-        own = {name: findings[place] for name, findings in found.items()}
-        tests = dict.fromkeys(part.text for finding in own.values() for part in finding.parts)
         if claim.chapter != chapter:
             continue
+        own = {name: findings[place] for name, findings in found.items()}
+        tests = dict.fromkeys(part.text for finding in own.values() for part in finding.parts)
         for number, text in enumerate(tests):
             row = (
                 dict.fromkeys(("id", "claim"), "")

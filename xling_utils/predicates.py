@@ -30,8 +30,8 @@ EXTREMES = ("least", "most")
 TYPOLOGY = "typology"
 """A selection of this key takes no rows: it is the distance of each language from English, and ``word order`` its one
 kind so far."""
-FEWEST_POINTS = 4
-"""A correlation over fewer points is none."""
+FEWEST_POINTS, FEWEST_LANGUAGES = 4, 5
+"""A correlation over fewer points, or languages, is none."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> 
     else:
         first, second = (frame.eval(part) for part in test.quantity.split(","))
         by = [key for key in frame.index.names if key != test.over]
-        values = _correlations(pd.DataFrame({"x": first, "y": second}), by, test.ranks)
+        fewest = FEWEST_LANGUAGES if test.over == "language" else FEWEST_POINTS
+        values = _correlations(pd.DataFrame({"x": first, "y": second}), by, fewest, test.ranks)
     values = values.replace([np.inf, -np.inf], np.nan).dropna()
     seeds = values.groupby("seed").mean()
     if len(seeds) == 1 and "language" in values.index.names and len(values) > 1:
@@ -200,11 +201,11 @@ def _joined(columns: Sequence[pd.Series]) -> pd.DataFrame:
     return frame
 
 
-def _correlations(pairs: pd.DataFrame, by: Sequence[str], ranks: bool) -> pd.Series:
+def _correlations(pairs: pd.DataFrame, by: Sequence[str], fewest: int, ranks: bool) -> pd.Series:
     """A correlation a group of ``by``; none of a constant, and none of too few points."""
     found = {}
     for key, group in pairs.dropna().groupby(list(by)):
-        if len(group) >= FEWEST_POINTS and (group.nunique() > 1).all():
+        if len(group) >= fewest and (group.nunique() > 1).all():
             found[key] = group["x"].corr(group["y"], method="spearman" if ranks else "pearson")
     index = (
         pd.MultiIndex.from_tuples(found, names=list(by))

@@ -12,7 +12,6 @@ from xling_utils.errors import UserError
 from xling_utils.retrieval import Interval
 from xling_utils.scales import DEVELOPMENT_SEEDS
 from xling_utils.specs import LANGUAGES
-from xling_utils.store import project_root
 from xling_utils.verdicts import LEVEL, NOT_REPRODUCED, PARTLY, REPRODUCED, Part, keeps
 
 if TYPE_CHECKING:
@@ -94,10 +93,7 @@ def _predicted(found: Interval, level: float) -> tuple[float, float]:
 
 def write(found: pd.DataFrame, seed: int) -> Path:
     """``_build/records/claims.check.csv`` of what :func:`check` found."""
-    root = project_root()
-    if root is None:
-        raise UserError("claims: run this inside a checkout of the book (no _toc.yml found here or above)")
-    path = root / "_build/records" / FILE
+    path = claims.root() / "_build/records" / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(measures.to_csv(found.assign(seed=seed)), encoding="utf-8")
     return path
@@ -105,15 +101,10 @@ def write(found: pd.DataFrame, seed: int) -> Path:
 
 def committed() -> pd.DataFrame:
     """The check that is committed, as :func:`check` returns it with its ``seed``; empty without one."""
-    root = project_root()
-    path = root / "book/records" / FILE if root else None
-    if path is None or not path.exists():
-        import pandas as pd
+    import pandas as pd
 
-        return pd.DataFrame(
-            columns=["claim", "test", "verdict", "value", "low", "high", "n", "new", "repeated", "seed"]
-        )
-    return measures.from_csv(path)
+    path = claims.root() / "book/records" / FILE
+    return measures.from_csv(path) if path.exists() else pd.DataFrame()
 
 
 def share(found: pd.DataFrame) -> tuple[int, int]:

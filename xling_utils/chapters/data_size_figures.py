@@ -12,8 +12,6 @@ from xling_utils.chapters.data_size import MODELS, STATIC, headline_layer, headl
 from xling_utils.scales import Scale
 
 LATIN = ("fr", "es", "de", "tr", "vi", "sw")
-FEWEST_LANGUAGES = 5
-"""For a correlation over languages to mean anything."""
 POS_GROUPS = ("closed", "open", "NOUN", "VERB", "ADV", "ADJ")
 
 
