@@ -10,9 +10,13 @@ import hashlib
 import io
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from functools import cache, partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -134,8 +138,10 @@ def table(
     missing = {keys_task: path for keys_task, path in paths.items() if not path.exists()}
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
+        processes = multiprocessing.get_context("spawn")
+        wanted_until_closed, wanting = processes.Pipe(duplex=False)
         with (
-            ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_one_thread) as pool,
+            ProcessPoolExecutor(workers, processes, initializer=_begin, initargs=(wanted_until_closed,)) as pool,
             bar(len(missing), "measuring") as progress,
         ):
             futures = {
@@ -146,6 +152,7 @@ def table(
                 for _ in as_completed(futures):
                     progress.update()
             except BaseException:
+                wanting.close()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         _raise_failures({what: error for future, what in futures.items() if (error := future.exception())})
@@ -213,10 +220,19 @@ def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | Non
     return frame.reindex(columns=list(dict.fromkeys([*ROW, *frame])))
 
 
-def _one_thread() -> None:
+def _begin(wanted_until_closed: Connection) -> None:
+    """In a process that measures, with one thread. It ends, in the middle of a measure too, when the caller closes the
+    other end of the pipe or is dead; an interrupt typed at the terminal is for the caller alone."""
     import torch
 
+    def end_when_closed() -> None:
+        with suppress(EOFError):
+            wanted_until_closed.recv()
+        os._exit(1)
+
     torch.set_num_threads(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=end_when_closed, daemon=True).start()
 
 
 def file_name(keys: tuple[str, ...], task: str, scale: Scale) -> str:
