@@ -223,16 +223,17 @@ def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | Non
 def _begin(wanted_until_closed: Connection) -> None:
     """In a process that measures, with one thread. It ends, in the middle of a measure too, when the caller closes the
     other end of the pipe or is dead; an interrupt typed at the terminal is for the caller alone."""
-    import torch
 
     def end_when_closed() -> None:
         with suppress(EOFError):
             wanted_until_closed.recv()
         os._exit(1)
 
-    torch.set_num_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=end_when_closed, daemon=True).start()
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def file_name(keys: tuple[str, ...], task: str, scale: Scale) -> str:
