@@ -26,6 +26,7 @@ from xling_utils import (
     language_shift,
     model_similarity,
     moved_transfer,
+    random_labels,
     transfer,
     word_alignment,
     word_retrieval,
@@ -38,6 +39,7 @@ from xling_utils.language_means import LANGUAGE_MEANS
 from xling_utils.language_shift import TOKEN_TRANSLATION
 from xling_utils.model_similarity import SIMILARITY
 from xling_utils.progress import bar
+from xling_utils.random_labels import RANDOM_LABELS
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import canonical_json
@@ -63,6 +65,7 @@ ROOMS = {
     **dict.fromkeys(moved_transfer.TASKS, (*_LENS, "moved_transfer.py", "transfer/*.py", "corpora/treebanks.py")),
     DOUBLES: (*_READING, "double.py", "reading.py", "lens.py", "sentence_retrieval.py"),
     **dict.fromkeys((WORDS, *transfer.TASKS), (*_READING, "transfer/*.py")),
+    RANDOM_LABELS: (*_READING, "transfer/*.py", "random_labels.py"),
 }  # fmt: skip
 """Task -> the sources that its rows depend on."""
 BESIDE = {
@@ -126,6 +129,7 @@ def table(
     planned = module.grid(scale_of(scale), languages, seeds if seed is None else 1, live)
     if seed is not None:
         planned = [each.moved(seed - FIRST_REPORTED_SEED) for each in planned]
+    planned = chapters.possible(planned, data)
     specs = [spec for p in planned for spec in p.specs]
     runs = ensure(specs, store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
     wanted = [(p, tuple(runs[spec].key for spec in p.specs), task) for p in planned for task in module.tasks(p)]
@@ -205,6 +209,8 @@ def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | Non
         found = word_retrieval.rows(run, scale, data)
     elif task == DOUBLES:
         found = double.rows(run, scale, data)
+    elif task == RANDOM_LABELS:
+        found = random_labels.rows(run, scale, data)
     else:
         found = transfer.rows(run, scale, data, task)
     frame = pd.DataFrame(list(found)).assign(run=run.key)
