@@ -31,6 +31,7 @@ from xling_utils import (
     word_alignment,
     word_retrieval,
 )
+from xling_utils.chapters import Planned
 from xling_utils.contextual_alignment import CONTEXTUAL
 from xling_utils.double import DOUBLES
 from xling_utils.errors import UserError
@@ -124,18 +125,51 @@ def table(
         from xling_utils import probes
 
         return probes.table(chapter, model, scale, languages, data)
+    grid = planned(chapter, scale, languages, seeds, live, data, seed)
+    kept = prepare({chapter: grid}, scale, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
+    frames = [
+        labelled(chapter, dict(p.condition), p.spec.seed, from_csv(kept[p, task]), scale)
+        for p in grid
+        for task in chapters.module(chapter).tasks(p)
+    ]
+    return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
+
+
+def planned(
+    chapter: str,
+    scale: str,
+    languages: Sequence[str],
+    seeds: int,
+    live: str,
+    data: Path | None,
+    seed: int | None = None,
+) -> list[Planned]:
+    """The runs of a chapter: of the first ``seeds`` reported seeds, or of the one ``seed``."""
+    grid = chapters.module(chapter).grid(scale_of(scale), languages, seeds if seed is None else 1, live)
+    moved = grid if seed is None else [each.moved(seed - FIRST_REPORTED_SEED) for each in grid]
+    return chapters.possible(moved, data)
+
+
+def prepare(
+    grids: Mapping[str, Sequence[Planned]],
+    scale: str,
+    *,
+    data: Path | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
+    jobs: int | None = None,
+) -> dict[tuple[Planned, str], Path]:
+    """Trains and measures the runs of ``grids``, chapter -> its runs, where that is not done: of several chapters all
+    together, so that no core waits for the last run of each. Returns where the rows of a run and a task are kept.
+    Raises as :func:`table` does."""
     store = RunStore()
-    module = chapters.module(chapter)
-    planned = module.grid(scale_of(scale), languages, seeds if seed is None else 1, live)
-    if seed is not None:
-        planned = [each.moved(seed - FIRST_REPORTED_SEED) for each in planned]
-    planned = chapters.possible(planned, data)
-    specs = [spec for p in planned for spec in p.specs]
+    specs = [spec for grid in grids.values() for p in grid for spec in p.specs]
     runs = ensure(specs, store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
-    wanted = [(p, tuple(runs[spec].key for spec in p.specs), task) for p in planned for task in module.tasks(p)]
-    folder = store.folder(".measures")
-    paths = {(keys, task): folder / file_name(keys, task, scale_of(scale)) for _, keys, task in wanted}
-    missing = {keys_task: path for keys_task, path in paths.items() if not path.exists()}
+    folder, sizes = store.folder(".measures"), scale_of(scale)
+    keys = {p: tuple(runs[spec].key for spec in p.specs) for grid in grids.values() for p in grid}
+    wanted = [(p, task) for chapter, grid in grids.items() for p in grid for task in chapters.module(chapter).tasks(p)]
+    paths = {(p, task): folder / file_name(keys[p], task, sizes) for p, task in wanted}
+    missing = {(keys[p], task): path for (p, task), path in paths.items() if not path.exists()}
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
         with (
@@ -143,8 +177,8 @@ def table(
             bar(len(missing), "measuring") as progress,
         ):
             futures = {
-                pool.submit(_measure, keys, task, scale, data, store.root, path): f"{task} of {'-'.join(keys)}"
-                for (keys, task), path in missing.items()
+                pool.submit(_measure, several, task, scale, data, store.root, path): f"{task} of {'-'.join(several)}"
+                for (several, task), path in sorted(missing.items(), key=_longest_first)
             }
             try:
                 for _ in as_completed(futures):
@@ -153,11 +187,12 @@ def table(
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         _raise_failures({what: error for future, what in futures.items() if (error := future.exception())})
-    frames = [
-        labelled(chapter, dict(p.condition), p.spec.seed, from_csv(paths[keys, task]), scale)
-        for p, keys, task in wanted
-    ]
-    return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
+    return paths
+
+
+def _longest_first(measure: tuple[tuple[tuple[str, ...], str], Path]) -> int:
+    """What reads all languages takes longest."""
+    return -int(measure[0][1] in SUBJECTS)
 
 
 def _raise_failures(failures: Mapping[str, BaseException]) -> None:
