@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from xling_utils.ahead import ahead
 from xling_utils.errors import UserError
 from xling_utils.parameters import checked
 
@@ -69,13 +70,15 @@ def execute(
     plans = []
     for name in dict.fromkeys(names or known):
         notebook = _read(root, name)
-        plans.append((name, notebook, checked(name, _defaults(name, notebook), given, typed)))
-    failures = []
-    for name, notebook, parameters in plans:
-        identity = _identity(root, name, parameters)
-        if _is_up_to_date(root, name, identity):
+        parameters = checked(name, _defaults(name, notebook), given, typed)
+        plans.append((name, notebook, parameters, _identity(root, name, parameters)))
+    due = [plan for plan in plans if not _is_up_to_date(root, plan[0], plan[-1])]
+    for name, *_ in plans:
+        if name not in {each[0] for each in due}:
             say(f"{name}: up to date")
-            continue
+    ahead({name: _defaults(name, notebook) | parameters for name, notebook, parameters, _ in due}, say)
+    failures = []
+    for name, notebook, parameters, identity in due:
         say(f"{name}: executing")
         begun = time.monotonic()
         failure = _execute(root, name, notebook, parameters, identity)
