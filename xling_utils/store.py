@@ -118,18 +118,11 @@ class RunStore:
     def lock(self, key: str, wait: bool = True) -> Iterator[bool]:
         """Holds the run for this process, once no other does; without ``wait``, yields whether none did. The
         lock ends with its process, however that ends. Between machines it needs a file system with flock."""
-        import fcntl
-
         path = self.folder(".locks") / key
         with _writable(path):
-            handle = path.open("a")
-        with handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-            else:
-                yield True
+            path.touch()
+        with held(path, wait) as free:
+            yield free
 
     @contextmanager
     def writing(self, key: str, spec: RunSpec) -> Iterator[Draft]:
@@ -239,6 +232,20 @@ def _write_manifest(path: Path, key: str) -> None:
     write_json(path / MANIFEST, {"key": key, "written": written, "files": files})
     for folder in (*(p for p in path.rglob("*") if p.is_dir()), path):
         _sync(folder)
+
+
+@contextmanager
+def held(path: Path, wait: bool = True) -> Iterator[bool]:
+    """Holds the file ``path`` for this process, once no other does; without ``wait``, yields whether none did."""
+    import fcntl
+
+    with path.open("a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
 
 
 @contextmanager
