@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pytest
+
 from xling_utils.store import RunStore
 
 DASK = Path(sys.executable).with_name("dask")
@@ -40,6 +42,27 @@ def free_port() -> int:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return int(listening.getsockname()[1])
+
+
+@contextmanager
+def small_disk(mount: Path, size: str) -> Iterator[Path]:
+    """A disk of ``size`` at ``mount``; the test is skipped where none can be mounted."""
+    mount.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(mount)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        pytest.skip(f"cannot mount a small disk: {error}")
+    if mounted.returncode:
+        pytest.skip(f"cannot mount a small disk: {mounted.stderr.strip()}")
+    try:
+        yield mount
+    finally:
+        subprocess.run(["umount", "--lazy", str(mount)], check=True)
+
+
+def make_read_only(mount: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", str(mount)], check=True)
 
 
 class Cluster:

@@ -119,7 +119,7 @@ class RunStore:
         """Holds the run for this process, once no other does; without ``wait``, yields whether none did. The
         lock ends with its process, however that ends. Between machines it needs a file system with flock."""
         path = self.folder(".locks") / key
-        with _writable(path):
+        with writable(path):
             path.touch()
         with held(path, wait) as free:
             yield free
@@ -132,7 +132,7 @@ class RunStore:
         partial_root = self.folder(".partial")
         for abandoned in partial_root.glob(f"{key}-*"):  # of a process that was killed: we hold the lock
             shutil.rmtree(abandoned, ignore_errors=True)
-        with _writable(partial_root):
+        with writable(partial_root):
             draft = Draft(Path(tempfile.mkdtemp(prefix=f"{key}-", dir=partial_root)))
         with enough_space(self.root):
             try:
@@ -151,7 +151,7 @@ class RunStore:
     def folder(self, *names: str) -> Path:
         """A folder of the store, created if need be. Raises :class:`UserError` where it cannot be."""
         path = self.root.joinpath(*names)
-        with _writable(path):
+        with writable(path):
             path.mkdir(parents=True, exist_ok=True)
         return path
 
@@ -169,7 +169,7 @@ class RunStore:
             key = path.stem.split("-")[0]
             with self.lock(key, wait=False) as free:
                 if free:
-                    with _writable(path):
+                    with writable(path):
                         shutil.rmtree(path) if path.is_dir() else path.unlink()
                     removed.append(str(path.relative_to(self.root)))
         return removed
@@ -264,7 +264,7 @@ def enough_space(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _writable(path: Path) -> Iterator[None]:
+def writable(path: Path) -> Iterator[None]:
     """The same for a place that cannot be written at all."""
     try:
         with enough_space(path):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults import processes_of, wait_for
+from tests.faults import processes_of, small_disk, wait_for
 from xling_utils import corpora, dask_engine
 from xling_utils.errors import UserError
 from xling_utils.execution import RunsFailed, ensure, key_of
@@ -117,19 +117,12 @@ def test_an_unknown_engine_is_refused(store: RunStore) -> None:
 
 
 def test_a_full_disk_is_one_line_of_the_caller(tmp_path: Path) -> None:
-    mount = tmp_path / "disk"
-    mount.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(mount)]
-    if subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("cannot mount a small disk")
-    try:
+    with small_disk(tmp_path / "disk", "1m") as mount:
         store = RunStore(mount / "runs")
         with pytest.raises(UserError, match=r"1 of 2 runs failed.*no space left on the disk of"):
             ensure([spec(1), spec(15)], store=store, jobs=1, progress=False, worker=WORKER)
         assert store.keys() == [key_of(spec(1))]
         assert not any((store.root / ".partial").iterdir())
-    finally:
-        subprocess.run(["umount", str(mount)], check=True)
 
 
 def test_a_killed_worker_is_reported_and_its_run_continues(store: RunStore) -> None:
