@@ -11,11 +11,12 @@ export HF_HUB_OFFLINE := 1
 # uv reads its own variable where pip reads PIP_FIND_LINKS (a folder of wheels, such as a CPU build of torch).
 export UV_FIND_LINKS ?= $(shell printf '%s' "$${PIP_FIND_LINKS:-}" | tr ' ' ',')
 
-.PHONY: help setup book test reproduce bench clean lock
+.PHONY: help setup book test soak reproduce bench clean lock
 
 help:
 	@echo "make book       the chapters run on this machine and the book in _build/html"
 	@echo "make test       style, types, tests, and the rendered book in a browser"
+	@echo "make soak       the long forms of the tests of faults, an hour or so"
 	@echo "make reproduce  every run of every chapter live, then the book"
 	@echo "make bench      the benchmarks"
 	@echo "make setup      only the environment (.venv) and the browser that the tests use"
@@ -61,6 +62,9 @@ test: $(READY) $(BROWSER)
 	$(BIN)/xling run
 	$(BIN)/xling book
 	$(BIN)/pytest tests/book
+
+soak: $(READY)
+	$(BIN)/pytest -m soak tests/unit tests/integration
 
 reproduce: $(READY)
 	$(BIN)/xling run -p live all
