@@ -71,7 +71,8 @@ def executed(book: Path, command: list[str], environment: dict[str, str]) -> str
     return done.stderr
 
 
-def test_one_run_in_two_processes(book: Path, environment: dict[str, str]) -> None:
+@pytest.mark.soak
+def test_the_command_for_two_processes(book: Path, environment: dict[str, str]) -> None:
     (command,) = blocks("One machine", "sh")
     executed(book, shlex.split(command), environment)
     store = RunStore(book / "runs")
