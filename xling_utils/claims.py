@@ -158,7 +158,7 @@ def _read(path: Path, _: int) -> Ledger:
     import yaml
 
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)  # ten times as fast
         measures, listed, natural = (content[key] for key in ("measures", "claims", "natural_figures"))
     except (yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError) as error:
         raise UserError(f"{path}: {' '.join(str(error).split())}") from None
