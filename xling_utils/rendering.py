@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from xling_utils.errors import UserError
 
 STATIC = Path(__file__).parent / "static"
 _TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")
+_VALUE = re.compile(rb"<!-- value: ([a-z0-9/ ]+) -->")
 _MARK = re.compile(rb"^<!-- fill: ([a-z ]+) -->$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -137,15 +139,32 @@ def filled(page: bytes) -> bytes:
     Raises `UserError` on a mark that nothing fills."""
 
     def fill(mark: re.Match[bytes]) -> bytes:
+        from xling_utils import front_page
         from xling_utils import ledger_page as ledger
 
         known = {"ledger page": ledger.page, "ledger summary": ledger.summary, "ledger check": ledger.check}
+        known |= {f"figure {name}": partial(front_page.figure, name) for name in front_page.FIGURES}
         name = mark[1].decode()
         if name not in known:
             raise UserError(f"nothing fills the mark {name!r} of a page; known: {', '.join(known)}")
         return f"```{{raw}} html\n{known[name]()}\n```".encode()
 
-    return _MARK.sub(fill, page)
+    return _MARK.sub(fill, _VALUE.sub(_value, page))
+
+
+def _value(mark: re.Match[bytes]) -> bytes:
+    """A number in the text, such as that of ``<!-- value: left word order -->``."""
+    known, name = _values(), mark[1].decode()
+    if name not in known:
+        raise UserError(f"nothing gives the value {name!r} of a page; known: {', '.join(known)}")
+    return known[name].encode()
+
+
+@cache
+def _values() -> dict[str, str]:
+    from xling_utils import front_page
+
+    return front_page.values()
 
 
 def _published_notebook(root: Path, path: Path) -> bytes:
