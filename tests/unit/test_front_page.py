@@ -43,5 +43,5 @@ def test_every_mark_of_the_page_is_filled() -> None:
 
 
 def test_a_value_that_nothing_gives_is_named() -> None:
-    with pytest.raises(UserError, match="nothing gives the value 'left nothing' of a page; known: .*left word order"):
+    with pytest.raises(UserError, match=r"nothing gives the value 'left nothing' of a page; known: .*left word order"):
         rendering.filled(b"It is <!-- value: left nothing --> of it.")
