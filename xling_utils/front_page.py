@@ -112,7 +112,7 @@ def values() -> dict[str, str]:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * max(0.0, share):.0f} %"
+    return f"{100 * max(0.0, share):.0f}\N{NO-BREAK SPACE}%"
 
 
 def training_curve() -> Any:

@@ -28,7 +28,7 @@ def test_what_is_left_is_the_mean_over_seeds_of_what_is_above_chance() -> None:
     share = (by_seed(PERMUTED[1.0], "mrr_centred") - chance) / (by_seed(FAKE, "mrr_centred") - chance)
     (found,) = (found for lesson, found in front_page.left("controlled") if lesson.taken == front_page.ORDER)
     assert found.n == len(share) and found.value == pytest.approx(share.mean(), rel=1e-4)
-    assert front_page.values()["left word order"] == f"{100 * share.mean():.0f} %"
+    assert front_page.values()["left word order"] == f"{100 * share.mean():.0f}\N{NO-BREAK SPACE}%"
 
 
 def test_every_mark_of_the_page_is_filled() -> None:
