@@ -7,12 +7,15 @@ table kept under that identity is read back by every chapter that shows the run,
 from __future__ import annotations
 
 import hashlib
-import io
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from functools import cache, partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,7 @@ from xling_utils import (
     chapters,
     contextual_alignment,
     double,
+    kept_rows,
     language_means,
     language_shift,
     model_similarity,
@@ -96,8 +100,6 @@ def columns(chapter: str) -> tuple[str, ...]:
 
 ROW = ("task", "metric", "source", "target", "layer", "step", "value", "low", "high", "n", "run")
 """The columns of a row that no chapter has labelled yet."""
-KEYS = ("run", "beside")
-"""The columns that hold keys of runs."""
 
 
 def table(
@@ -128,7 +130,7 @@ def table(
     grid = planned(chapter, scale, languages, seeds, live, data, seed)
     kept = prepare({chapter: grid}, scale, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
     frames = [
-        labelled(chapter, dict(p.condition), p.spec.seed, from_csv(kept[p, task]), scale)
+        labelled(chapter, dict(p.condition), p.spec.seed, kept_rows.load(kept[p, task]), scale)
         for p in grid
         for task in chapters.module(chapter).tasks(p)
     ]
@@ -169,11 +171,13 @@ def prepare(
     keys = {p: tuple(runs[spec].key for spec in p.specs) for grid in grids.values() for p in grid}
     wanted = [(p, task) for chapter, grid in grids.items() for p in grid for task in chapters.module(chapter).tasks(p)]
     paths = {(p, task): folder / file_name(keys[p], task, sizes) for p, task in wanted}
-    missing = {(keys[p], task): path for (p, task), path in paths.items() if not path.exists()}
+    missing = {(keys[p], task): path for (p, task), path in paths.items() if not kept_rows.is_kept(path)}
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
+        processes = multiprocessing.get_context("spawn")
+        wanted_until_closed, wanting = processes.Pipe(duplex=False)
         with (
-            ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_one_thread) as pool,
+            ProcessPoolExecutor(workers, processes, initializer=_begin, initargs=(wanted_until_closed,)) as pool,
             bar(len(missing), "measuring") as progress,
         ):
             futures = {
@@ -184,6 +188,7 @@ def prepare(
                 for _ in as_completed(futures):
                     progress.update()
             except BaseException:
+                wanting.close()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         _raise_failures({what: error for future, what in futures.items() if (error := future.exception())})
@@ -228,9 +233,7 @@ def empty(chapter: str) -> pd.DataFrame:
 def _measure(keys: tuple[str, ...], task: str, scale: str, data: Path | None, root: Path, path: Path) -> None:
     runs = [run for key in keys if (run := RunStore(root).get(key))]
     assert len(runs) == len(keys)
-    draft = path.with_suffix(f".{os.getpid()}.tmp")
-    rows(runs[0], task, scale_of(scale), data, *runs[1:]).to_csv(draft, index=False, float_format="%.6g")
-    draft.rename(path)
+    kept_rows.keep(path, rows(runs[0], task, scale_of(scale), data, *runs[1:]))
 
 
 def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | None = None) -> pd.DataFrame:
@@ -254,7 +257,17 @@ def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | Non
     return frame.reindex(columns=list(dict.fromkeys([*ROW, *frame])))
 
 
-def _one_thread() -> None:
+def _begin(wanted_until_closed: Connection) -> None:
+    """In a process that measures, with one thread. It ends, in the middle of a measure too, when the caller closes the
+    other end of the pipe or is dead; an interrupt typed at the terminal is for the caller alone."""
+
+    def end_when_closed() -> None:
+        with suppress(EOFError):
+            wanted_until_closed.recv()
+        os._exit(1)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=end_when_closed, daemon=True).start()
     import torch
 
     torch.set_num_threads(1)
@@ -274,16 +287,3 @@ def identity(scale: Scale, task: str) -> str:
 def _sources(task: str) -> str:
     found = [path for room in ROOMS[task] for path in sorted(Path(__file__).parent.glob(room))]
     return hashlib.sha256(b"".join(path.read_bytes() for path in found)).hexdigest()
-
-
-def from_csv(path: Path) -> pd.DataFrame:
-    """A table of :func:`to_csv`: only empty cells are missing, so that a word "NA" stays a word, and keys of runs stay
-    text, of which one in some thousands would be read as a number."""
-    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=dict.fromkeys(KEYS, "str"))
-
-
-def to_csv(frame: pd.DataFrame) -> str:
-    """The table as CSV text, six significant digits."""
-    buffer = io.StringIO()
-    frame.to_csv(buffer, index=False, float_format="%.6g")
-    return buffer.getvalue()

@@ -16,6 +16,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from xling_utils.ahead import ahead
 from xling_utils.errors import UserError
 from xling_utils.parameters import checked
+from xling_utils.store import held
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -79,13 +81,29 @@ def execute(
     ahead({name: _defaults(name, notebook) | parameters for name, notebook, parameters, _ in due}, say)
     failures = []
     for name, notebook, parameters, identity in due:
-        say(f"{name}: executing")
-        begun = time.monotonic()
-        failure = _execute(root, name, notebook, parameters, identity)
-        if failure:
-            failures.append(failure)
-        say(f"{name}: {'failed' if failure else 'done'} after {time.monotonic() - begun:.0f} s")
+        with _alone(root, name, say):
+            if _is_up_to_date(root, name, identity):
+                say(f"{name}: up to date now")
+                continue
+            say(f"{name}: executing")
+            begun = time.monotonic()
+            failure = _execute(root, name, notebook, parameters, identity)
+            if failure:
+                failures.append(failure)
+            say(f"{name}: {'failed' if failure else 'done'} after {time.monotonic() - begun:.0f} s")
     return failures
+
+
+@contextmanager
+def _alone(root: Path, name: str, say: Callable[[str], None]) -> Iterator[None]:
+    """While no other process executes the chapter here."""
+    lock = root / "_build/executing" / f"{name}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        if not stack.enter_context(held(lock, wait=False)):
+            say(f"{name}: another process executes it; waiting")
+            stack.enter_context(held(lock))
+        yield
 
 
 def _read(root: Path, name: str) -> NotebookNode:

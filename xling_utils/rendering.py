@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from functools import cache, partial
 from importlib.metadata import version
@@ -23,6 +24,7 @@ from typing import Any
 
 from xling_utils.charts_mime import BUNDLE
 from xling_utils.errors import UserError
+from xling_utils.store import held
 
 STATIC = Path(__file__).parent / "static"
 _TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")
@@ -79,6 +81,10 @@ def stage(root: Path, executed: Path, out: Path) -> Path:
     identity = _identity(wanted)
     if not (out / "identity").is_file() or (out / "identity").read_text() != identity:
         shutil.rmtree(out, ignore_errors=True)
+    parsed = out / "_build" / ".doctrees" / "environment.pickle"
+    if parsed.is_file() and parsed.stat().st_mtime > time.time():
+        # The clock was set back. What has changed since a page was parsed cannot be told: it goes by time.
+        shutil.rmtree(out / "_build")
     kept = {Path("identity"), Path("static", BUNDLE)}
     for file in [path for path in out.rglob("*") if path.is_file()]:
         relative = file.relative_to(out)
@@ -101,6 +107,12 @@ def render(root: Path, *, strict: bool = True) -> Path:
     Raises `UserError` with the first one, its file and line; ``_build/render.log`` has the whole output.
     """
     build = root / "_build"
+    build.mkdir(exist_ok=True)
+    with held(build / "rendering.lock"):
+        return _render(root, build, strict)
+
+
+def _render(root: Path, build: Path, strict: bool) -> Path:
     staged = stage(root, build / "executed", build / "stage")
     command = [
         sys.executable,
