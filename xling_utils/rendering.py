@@ -20,6 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from xling_utils import content_policy
 from xling_utils.charts_mime import BUNDLE
 from xling_utils.errors import UserError
 
@@ -187,7 +188,7 @@ def _identity(wanted: dict[Path, bytes]) -> str:
     for relative, content in sorted(wanted.items()):
         if relative.parts[0] not in ("book", "notebooks"):
             digest.update(f"{relative.as_posix()} {len(content)}\n".encode() + content)
-    for module in ("charts_mime.py", "rendering.py"):
+    for module in ("charts_mime.py", "book_renderer.py", "rendering.py"):
         digest.update(Path(__file__).with_name(module).read_bytes())
     digest.update(" ".join(version(tool) for tool in _TOOLS).encode())
     return digest.hexdigest()
@@ -224,6 +225,7 @@ def _publish(rendered: Path, html: Path) -> None:
     for folder in (fresh, old):
         shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(rendered, fresh, ignore=shutil.ignore_patterns(".buildinfo*", "*.map"))
+    content_policy.protect(fresh)
     if html.exists():
         html.rename(old)
     fresh.rename(html)
