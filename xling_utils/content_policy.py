@@ -1,4 +1,4 @@
-"""A content security policy for every page of the book: only its own scripts run, and nothing is fetched from elsewhere.
+"""A content security policy for every page of the book: only its own scripts run, nothing comes from elsewhere.
 
 The policy stands in the page itself, for a book opened from disk has no server that could send it. Inline scripts are
 allowed one by one, by the hash of what they say, and only those that the theme writes: they stand in the head, or on

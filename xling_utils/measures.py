@@ -10,7 +10,8 @@ import hashlib
 import io
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache, partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from xling_utils import (
     chapters,
     contextual_alignment,
     double,
+    files,
     language_means,
     language_shift,
     model_similarity,
@@ -92,6 +94,8 @@ def columns(chapter: str) -> tuple[str, ...]:
 
 ROW = ("task", "metric", "source", "target", "layer", "step", "value", "low", "high", "n", "run")
 """The columns of a row that no chapter has labelled yet."""
+NUMBERS = ("seed", "layer", "step", "value", "low", "high", "n")
+"""The columns of it that hold numbers, and ``seed``."""
 KEYS = ("run", "beside")
 """The columns that hold keys of runs."""
 
@@ -131,7 +135,8 @@ def table(
     wanted = [(p, tuple(runs[spec].key for spec in p.specs), task) for p in planned for task in module.tasks(p)]
     folder = store.folder(".measures")
     paths = {(keys, task): folder / file_name(keys, task, scale_of(scale)) for _, keys, task in wanted}
-    missing = {keys_task: path for keys_task, path in paths.items() if not path.exists()}
+    kept = {keys_task: _kept(path) for keys_task, path in paths.items()}
+    missing = {keys_task: paths[keys_task] for keys_task, rows in kept.items() if rows is None}
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
         with (
@@ -149,11 +154,20 @@ def table(
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         _raise_failures({what: error for future, what in futures.items() if (error := future.exception())})
-    frames = [
-        labelled(chapter, dict(p.condition), p.spec.seed, from_csv(paths[keys, task]), scale)
-        for p, keys, task in wanted
-    ]
+        kept |= {keys_task: from_csv(path) for keys_task, path in missing.items()}
+    frames = [labelled(chapter, dict(p.condition), p.spec.seed, kept[keys, task], scale) for p, keys, task in wanted]
     return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
+
+
+def _kept(path: Path) -> pd.DataFrame | None:
+    """Rows measured before, or ``None``, after a warning line if they cannot be read."""
+    if not path.exists():
+        return None
+    try:
+        return from_csv(path, ROW)
+    except UserError as error:
+        print(f"{error}: measured again", file=sys.stderr)
+        return None
 
 
 def _raise_failures(failures: Mapping[str, BaseException]) -> None:
@@ -235,10 +249,14 @@ def _sources(task: str) -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in found)).hexdigest()
 
 
-def from_csv(path: Path) -> pd.DataFrame:
+def from_csv(path: Path, needed: Iterable[str] = ()) -> pd.DataFrame:
     """A table of :func:`to_csv`: only empty cells are missing, so that a word "NA" stays a word, and keys of runs stay
-    text, of which one in some thousands would be read as a number."""
-    return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=dict.fromkeys(KEYS, "str"))
+    text, of which one in some thousands would be read as a number.
+
+    Raises :class:`UserError` where it cannot be read, lacks a column that is ``needed`` or has text for a number.
+    """
+    types = dict.fromkeys(KEYS, "str")
+    return files.table(path, needed, NUMBERS, keep_default_na=False, na_values=[""], dtype=types)
 
 
 def to_csv(frame: pd.DataFrame) -> str:

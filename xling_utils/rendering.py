@@ -23,6 +23,7 @@ from typing import Any
 from xling_utils import content_policy
 from xling_utils.charts_mime import BUNDLE
 from xling_utils.errors import UserError
+from xling_utils.files import json_object, yaml_mapping
 
 STATIC = Path(__file__).parent / "static"
 _TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")
@@ -32,7 +33,6 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 def pages(root: Path) -> list[str]:
     """Pages of ``root/_toc.yml`` in reading order, such as ``["book/intro", "notebooks/01_data_size"]``."""
-    import yaml
 
     def files(entry: Any) -> Iterator[str]:
         if isinstance(entry, dict):
@@ -45,7 +45,7 @@ def pages(root: Path) -> list[str]:
             for value in entry:
                 yield from files(value)
 
-    return list(files(yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))))
+    return list(files(yaml_mapping(root / "_toc.yml")))
 
 
 def chapters(root: Path) -> list[str]:
@@ -152,22 +152,28 @@ def filled(page: bytes) -> bytes:
 def _published_notebook(root: Path, path: Path) -> bytes:
     """An executed notebook as the book shows and offers it: without papermill's notes (paths and times of the
     machine that ran it), with the injected parameters out of sight, and below each figure its rows and its command."""
+    import nbformat
+
     try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        cells = notebook["cells"]
-    except (ValueError, KeyError) as error:
-        name = path.stem
-        raise UserError(f"{path} is not a notebook ({error}); run `xling run {name}` again") from error
+        notebook = json_object(path)
+        nbformat.validate(notebook)
+        _make_public(root, path.stem, notebook)
+    except (UserError, nbformat.ValidationError, KeyError, TypeError, AttributeError) as error:
+        first = str(error).split("\n")[0]
+        raise UserError(f"{path} is not a notebook ({first}); run `xling run {path.stem}` again") from error
+    return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8")
+
+
+def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
     notebook["metadata"].pop("papermill", None)
-    for cell in cells:
+    for cell in notebook["cells"]:
         for key in ("papermill", "execution"):
             cell["metadata"].pop(key, None)
         if figure := cell["metadata"].get("mystnb", {}).get("figure"):
-            figure["caption"] += _origin(root, path.stem, "natural" if "natural" in figure["name"] else "controlled")
+            figure["caption"] += _origin(root, chapter, "natural" if "natural" in figure["name"] else "controlled")
         tags = cell["metadata"].get("tags", [])
         if "injected-parameters" in tags and "remove-cell" not in tags:
             cell["metadata"]["tags"] = [*tags, "remove-cell"]
-    return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8")
 
 
 def _origin(root: Path, chapter: str, scale: str) -> str:
