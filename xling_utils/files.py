@@ -107,7 +107,7 @@ def table(path: Path, columns: Iterable[str] = (), numbers: Iterable[str] = (), 
     if missing := [name for name in columns if name not in found]:
         raise UserError(f"{path}: no column {missing[0]!r}; it has {', '.join(map(str, found))}; restore the file")
     for name in numbers:
-        if name in found and not pd.api.types.is_numeric_dtype(found[name]):
+        if len(found) and name in found and not pd.api.types.is_numeric_dtype(found[name]):
             wrong = pd.to_numeric(found[name], errors="coerce").isna() & found[name].notna()
             first = found.loc[wrong, name].iloc[0] if wrong.any() else found[name].iloc[0]
             raise UserError(f"{path}: {first!r} in column {name!r} is no number; restore the file")

@@ -87,7 +87,11 @@ def drawn_anew(model: Any, seed: int) -> Any:
 
 
 def _tried(name: str, what: str, load: Any, **options: Any) -> Any:
-    """What ``load`` gives for ``name``; what keeps it from it, in one line."""
+    """What ``load`` gives for ``name``; what keeps it from it, in one line (and not in a table on stderr)."""
+    from transformers.utils import logging
+
+    shown = logging.get_verbosity()
+    logging.set_verbosity(logging.CRITICAL)
     try:
         return load(name, **options)
     except Exception as error:  # on a damaged file transformers and its libraries raise whatever they stumble over
@@ -96,6 +100,8 @@ def _tried(name: str, what: str, load: Any, **options: Any) -> Any:
             "" if Path(name).is_dir() else "; name a folder, or a model of the Hub that this machine has or can reach"
         )
         raise UserError(f"{name}: no {what} that can be read ({first}){where}") from None
+    finally:
+        logging.set_verbosity(shown)
 
 
 def run_in(folder: Path) -> Run | None:
@@ -103,6 +109,6 @@ def run_in(folder: Path) -> Run | None:
     files are not those of its manifest."""
     if not (folder / "spec.json").is_file():
         return None
-    if problem := damage(folder, key=None):
+    if problem := damage(folder, key=None, again=True):
         raise UserError(f"{folder}: a damaged run ({problem}); copy it again")
     return Run(folder.absolute().name, folder, read_spec(folder), {})

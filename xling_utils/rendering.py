@@ -158,7 +158,7 @@ def _published_notebook(root: Path, path: Path) -> bytes:
         notebook = json_object(path)
         nbformat.validate(notebook)
         _make_public(root, path.stem, notebook)
-    except (UserError, nbformat.ValidationError, KeyError, TypeError, AttributeError) as error:
+    except (UserError, nbformat.ValidationError, AssertionError, KeyError, TypeError, AttributeError) as error:
         first = str(error).split("\n")[0]
         raise UserError(f"{path} is not a notebook ({first}); run `xling run {path.stem}` again") from error
     return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8")
