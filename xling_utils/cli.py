@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 from xling_utils import cli_data, cli_runs
 from xling_utils.cli_output import OPTIONS, Json, aligned, to_json
 from xling_utils.errors import UserError
+from xling_utils.parameters import languages_of
 from xling_utils.specs import LANGUAGES
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ DataDirectory = Annotated[
 def main() -> None:
     """Runs the command line: 0 on success, 1 when a chapter or benchmark failed, 2 with one line on standard
     error on a mistake of the caller, 130 when interrupted."""
+    for stream in (sys.stdout, sys.stderr):  # names of files may be in no encoding, terminals in an old one
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         code = app(standalone_mode=False)
     except UserError as error:
@@ -123,8 +126,7 @@ def probe(
     """Put any masked language model under the lens: chapters 5 to 7, as a small book of its own."""
     from xling_utils.probe import probe as run_probe
 
-    chosen = [language.strip() for language in languages.split(",") if language.strip()]
-    pages, failures = run_probe(_root(), model, chosen, data, say=lambda line: print(line, flush=True))
+    pages, failures = run_probe(_root(), model, languages_of(languages), data, say=lambda line: print(line, flush=True))
     if not failures:
         print(pages)
     return _reported(failures)

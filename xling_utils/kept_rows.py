@@ -7,12 +7,16 @@ import hashlib
 import io
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
+from xling_utils import files
 from xling_utils.store import enough_space
 
+NUMBERS = ("seed", "layer", "step", "value", "low", "high", "n")
+"""The columns that hold numbers."""
 KEYS = ("run", "beside")
 """The columns that hold keys of runs."""
 CHECKSUM = "# sha256 "
@@ -25,10 +29,14 @@ def to_csv(frame: pd.DataFrame) -> str:
     return buffer.getvalue()
 
 
-def from_csv(source: Path | io.StringIO) -> pd.DataFrame:
+def from_csv(source: Path | io.StringIO, needed: Iterable[str] = ()) -> pd.DataFrame:
     """A table of :func:`to_csv`: only empty cells are missing, so that a word "NA" stays a word, and keys of runs stay
-    text, of which one in some thousands would be read as a number."""
-    return pd.read_csv(source, keep_default_na=False, na_values=[""], dtype=dict.fromkeys(KEYS, "str"))
+    text, of which one in some thousands would be read as a number.
+
+    Raises :class:`UserError` where it cannot be read, lacks a column that is ``needed`` or has text for a number.
+    """
+    types = dict.fromkeys(KEYS, "str")
+    return files.table(source, needed, NUMBERS, keep_default_na=False, na_values=[""], dtype=types)
 
 
 def keep(path: Path, rows: pd.DataFrame) -> None:

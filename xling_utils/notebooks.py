@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from xling_utils.ahead import ahead
 from xling_utils.errors import UserError
+from xling_utils.files import json_object, source
 from xling_utils.parameters import checked
 from xling_utils.store import held
 
@@ -109,7 +110,7 @@ def _alone(root: Path, name: str, say: Callable[[str], None]) -> Iterator[None]:
 def _read(root: Path, name: str) -> NotebookNode:
     import jupytext
 
-    return jupytext.read(root / "notebooks" / f"{name}.py")
+    return jupytext.reads(source(root / "notebooks" / f"{name}.py"), fmt="py:percent")
 
 
 def _defaults(name: str, notebook: NotebookNode) -> dict[str, Any]:
@@ -120,7 +121,11 @@ def _defaults(name: str, notebook: NotebookNode) -> dict[str, Any]:
     else:
         raise UserError(f"notebooks/{name}.py: no cell is tagged 'parameters'")
     values = {}
-    for statement in ast.parse(cell.source).body:
+    try:
+        statements = ast.parse(cell.source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UserError(f"notebooks/{name}.py: the cell tagged 'parameters' is not Python ({error})") from None
+    for statement in statements:
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         if isinstance(statement, ast.AnnAssign) and statement.value:
             targets = [statement.target]
@@ -128,7 +133,7 @@ def _defaults(name: str, notebook: NotebookNode) -> dict[str, Any]:
             if isinstance(target, ast.Name):
                 try:
                     values[target.id] = ast.literal_eval(statement.value)  # type: ignore[attr-defined]
-                except ValueError:
+                except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
                     raise UserError(
                         f"notebooks/{name}.py: the default of parameter {target.id} is not a literal"
                     ) from None
@@ -140,8 +145,10 @@ def _is_up_to_date(root: Path, name: str, identity: str) -> bool:
     executed, log = _places(root, name)
     if log.exists() or not executed.exists():
         return False
-    metadata = json.loads(executed.read_text(encoding="utf-8"))["metadata"]
-    return metadata.get("xling", {}).get("identity") == identity
+    try:
+        return bool(json_object(executed)["metadata"]["xling"]["identity"] == identity)
+    except (UserError, KeyError, TypeError):  # damaged
+        return False
 
 
 def _places(root: Path, name: str) -> tuple[Path, Path]:

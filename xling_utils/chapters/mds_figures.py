@@ -54,6 +54,17 @@ def over_weights(table: pd.DataFrame) -> Any:
     )  # fmt: skip
 
 
+def directions(rows: pd.DataFrame) -> Any:
+    """Figure for the front page: one measure, ``rows`` of one layer, over weights by direction."""
+    kinds = {FROM: rows["source"] == "en", TO: rows["source"] != "en"}
+    means = [summary(rows[here], ["layer", "weight"]).assign(kind=kind) for kind, here in kinds.items()]
+    shown = pd.concat(means, ignore_index=True).astype({"layer": int}).assign(measure="convert rate", language=EVERY)
+    return charts_shift.over_weights_only(
+        shown, kinds=list(kinds), y_title="tokens of the other language",
+        description="Share of tokens of the other language over the weight of the shift, from English and to it.",
+    )  # fmt: skip
+
+
 def grid_of(table: pd.DataFrame) -> Any:
     """Figure: the mean of all languages and both directions at every layer and weight."""
     rows = table[(table["model"] == TRAINED) & (table["task"] == TOKEN_TRANSLATION)]
