@@ -86,16 +86,17 @@ def test_the_command_for_two_processes(book: Path, environment: dict[str, str]) 
 def test_a_scheduler_two_workers_and_the_book(
     book: Path, environment: dict[str, str], started: list[subprocess.Popen[bytes]], chapters: str | None
 ) -> None:
-    scheduler, worker, run = (block.strip() for block in blocks("Several machines: Dask", "sh"))
-    port = str(free_port())
-    for command in (scheduler, worker, worker):
-        arguments = shlex.split(command.replace("8786", port))
+    (block,) = blocks("Several machines: Dask", "sh")
+    host, port = "127.0.0.1", str(free_port())
+    scheduler, worker, run = block.replace("HOST:8786", f"{host}:{port}").splitlines()
+    for command in (f"{scheduler} --host {host} --port {port}", worker, worker):
+        arguments = shlex.split(command, comments=True)
         with (book / f"dask-{len(started)}.log").open("wb") as log:
             process = subprocess.Popen(
                 arguments, cwd=book, env=environment, stdout=log, stderr=log, start_new_session=True
             )
         started.append(process)
-    arguments = shlex.split(run.replace("8786", port))
+    arguments = shlex.split(run)
     names = [word for word in arguments if re.fullmatch(r"\d\d_\w+", word)]
     assert names == ["01_data_size", "02_window_size"]
     if chapters:
@@ -112,9 +113,7 @@ def test_a_scheduler_two_workers_and_the_book(
 
 @pytest.mark.soak
 def test_slurm_jobs(book: Path, environment: dict[str, str]) -> None:
-    (script,) = blocks("SLURM", "python")
-    (command,) = blocks("SLURM", "sh")
-    (book / "on_slurm.py").write_text(script, encoding="utf-8")
+    (command,) = blocks("SLURM", "text")
     tools = book / "tools"
     tools.mkdir()
     for name, text in (("sbatch", FAKE_SBATCH), ("scancel", FAKE_SCANCEL)):
@@ -136,8 +135,7 @@ def command_lines() -> list[str]:
 
 
 def test_the_parts_of_the_kubernetes_job_agree() -> None:
-    (text,) = blocks("Kubernetes", "yaml")
-    job = yaml.safe_load(text)
+    job = yaml.safe_load((ROOT / "book/recipes/on_kubernetes.yaml").read_text(encoding="utf-8"))
     assert (job["apiVersion"], job["kind"]) == ("kubernetes.dask.org/v1", "DaskJob")
     name, cluster = job["metadata"]["name"], job["spec"]["cluster"]["spec"]
     service, scheduler = cluster["scheduler"]["service"], cluster["scheduler"]["spec"]["containers"][0]
