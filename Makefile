@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Two tests at a time, each on one thread: two threads that wait for each other waste a core that is shared.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 2
 READY := $(VENV)/.ready
 BROWSER := $(VENV)/.browser
 
@@ -58,10 +60,10 @@ test: $(READY) $(BROWSER)
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell README.md CONTRIBUTING.md book notebooks xling_utils benchmarks
 	$(BIN)/mypy
-	$(BIN)/pytest tests/unit tests/integration
+	$(PYTEST) --dist loadfile tests/unit tests/integration
 	$(BIN)/xling run
 	$(BIN)/xling book
-	$(BIN)/pytest tests/book
+	$(PYTEST) --dist worksteal tests/book
 
 reproduce: $(READY)
 	$(BIN)/xling run -p live all

@@ -14,10 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from xling_utils import lens
 from xling_utils.errors import UserError
+from xling_utils.files import json_object
 from xling_utils.representations import UNITS
 from xling_utils.scales import scale
 from xling_utils.store import Run, RunStore, project_root
@@ -40,7 +42,7 @@ class Bundled(Subject):
         return self._kept[f"{unit}.{language}"]
 
     def tokens(self, language: str, sentences: int) -> set[str]:
-        ids = json.loads((self.folder / TOKENS).read_text(encoding="utf-8"))[language]
+        ids = json_object(self.folder / TOKENS)[language]
         return set(self.tokenizer.convert_ids_to_tokens(ids))
 
     def apart(
@@ -50,7 +52,10 @@ class Bundled(Subject):
 
     @cached_property
     def _kept(self) -> dict[str, npt.NDArray[np.float32]]:
-        return load_file(self.folder / STATES)
+        try:
+            return load_file(self.folder / STATES)
+        except (OSError, SafetensorError) as error:
+            raise UserError(f"{self.folder / STATES}: {error}; restore the one that is committed") from None
 
 
 def load(folder: Path | None = None) -> Bundled:

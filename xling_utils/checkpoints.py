@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+
+from xling_utils.errors import UserError
+from xling_utils.files import json_object
 
 STATE_FILE, META_FILE = "state.safetensors", "meta.json"
 KEPT = 2
@@ -40,7 +44,7 @@ def latest(folder: Path, wanted: Mapping[str, torch.Tensor]) -> tuple[dict[str, 
     other is warned of and removed: it is damaged, or an earlier version of this package wrote it."""
     for path in sorted(folder.glob("checkpoint-*"), reverse=True):
         try:
-            meta = json.loads((path / META_FILE).read_text(encoding="utf-8"))
+            meta = json_object(path / META_FILE)
             if meta.pop("sha256") != _digest(meta, path / STATE_FILE):
                 raise ValueError("sha256 differs")
             tensors = load_file(path / STATE_FILE)
@@ -48,7 +52,7 @@ def latest(folder: Path, wanted: Mapping[str, torch.Tensor]) -> tuple[dict[str, 
             if others:
                 raise ValueError(f"written for another encoder: no {others[0]} of this shape")
             return tensors, meta
-        except (OSError, ValueError, KeyError) as error:
+        except (UserError, OSError, ValueError, KeyError, SafetensorError) as error:
             warnings.warn(f"{path.name} cannot be used ({error}); going back to the one before", stacklevel=2)
             shutil.rmtree(path, ignore_errors=True)
     return None

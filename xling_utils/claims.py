@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xling_utils import records
+from xling_utils import files, records
 from xling_utils.chapters import MODULES
 from xling_utils.errors import UserError
 from xling_utils.predicates import Predicate, Rows, Sample, Selection, names_in, sample
@@ -155,13 +155,11 @@ def root() -> Path:
 
 @cache
 def _read(path: Path, _: int) -> Ledger:
-    import yaml
-
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        measures, listed, natural = (content[key] for key in ("measures", "claims", "natural_figures"))
-    except (yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError) as error:
-        raise UserError(f"{path}: {' '.join(str(error).split())}") from None
+    content = files.yaml_mapping(path)
+    for key, kind in (("measures", dict), ("claims", list), ("natural_figures", dict)):
+        if not isinstance(content.get(key), kind):
+            raise UserError(f"{path}: {key!r} is missing, or no {'list' if kind is list else 'mapping'}")
+    measures, listed, natural = (content[key] for key in ("measures", "claims", "natural_figures"))
     claims = tuple(_claim(entry, measures, path) for entry in listed)
     if twice := sorted({c.id for c in claims if sum(other.id == c.id for other in claims) > 1}):
         raise UserError(f"{path}: two claims have the id {twice[0]}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from typer.core import TyperCommand
 from xling_utils import cli_data, cli_runs
 from xling_utils.cli_output import OPTIONS, Json, aligned, to_json
 from xling_utils.errors import UserError
+from xling_utils.parameters import languages_of
 from xling_utils.specs import LANGUAGES
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ app = typer.Typer(
 app.add_typer(cli_runs.app, name="runs")
 app.add_typer(cli_data.app, name="data")
 
+UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+
 DataDirectory = Annotated[
     Path | None,
     typer.Option("--data", metavar="DIR", envvar="XLING_DATA", help="The directory of real text."),
@@ -34,6 +38,8 @@ DataDirectory = Annotated[
 def main() -> None:
     """Runs the command line: 0 on success, 1 when a chapter or benchmark failed, 2 with one line on standard
     error on a mistake of the caller, 130 when interrupted."""
+    for stream in (sys.stdout, sys.stderr):  # names of files may be in no encoding, terminals in an old one
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         code = app(standalone_mode=False)
     except UserError as error:
@@ -41,6 +47,12 @@ def main() -> None:
         code = 2
     except typer.TyperException as error:
         code = _show_usage_error(error)
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            raise
+        hint = "what was finished is kept, the same command continues"
+        print(f"xling: {error.filename or 'writing'}: {error.strerror}; {hint}", file=sys.stderr)
+        code = 2
     if code == 130:
         print("xling: interrupted; what was finished is kept, the same command continues", file=sys.stderr)
     sys.exit(code)
@@ -114,8 +126,7 @@ def probe(
     """Put any masked language model under the lens: chapters 5 to 7, as a small book of its own."""
     from xling_utils.probe import probe as run_probe
 
-    chosen = [language.strip() for language in languages.split(",") if language.strip()]
-    pages, failures = run_probe(_root(), model, chosen, data, say=lambda line: print(line, flush=True))
+    pages, failures = run_probe(_root(), model, languages_of(languages), data, say=lambda line: print(line, flush=True))
     if not failures:
         print(pages)
     return _reported(failures)

@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from xling_utils.cli_output import OPTIONS, aligned
+from xling_utils.errors import printable
+from xling_utils.parameters import languages_of
 
 app = typer.Typer(help="Look after a directory of real text, and carry it to another machine.", **OPTIONS)
 
@@ -23,7 +25,7 @@ def check(directory: Annotated[Path, typer.Argument(metavar="DIR")]) -> int:
         if finding.level == "broken":  # its message names the file and the line
             print(f"broken  {finding.message}", file=sys.stderr)
         else:
-            print(f"{finding.level:8}{finding.path.relative_to(directory)}: {finding.message}")
+            print(printable(f"{finding.level:8}{finding.path.relative_to(directory)}: {finding.message}"))
     broken = sum(finding.level == "broken" for finding in findings)
     if rows := checks.summary(findings):
         print(aligned(rows))
@@ -40,8 +42,7 @@ def pack(
     """Write what runs of these languages read to one archive, under the same names: they keep their keys."""
     from xling_utils.corpora import archive
 
-    chosen = [language.strip() for language in languages.split(",") if language.strip()]
-    files, digest = archive.pack(directory, chosen, out)
+    files, digest = archive.pack(directory, languages_of(languages), out)
     print(f"{out}: {files} files, {out.stat().st_size / 1e6:.1f} MB, sha256 {digest}")
 
 

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from xling_utils.errors import printable
+
 OPTIONS: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False}
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -22,7 +24,7 @@ def aligned(rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
         return ""
     names = list(rows[0])
-    cells = [names] + [["" if row[n] is None else str(row[n]) for n in names] for row in rows]
+    cells = [names] + [["" if row[n] is None else printable(str(row[n])) for n in names] for row in rows]
     widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
     return "\n".join(line.rstrip() for line in lines)

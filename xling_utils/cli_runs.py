@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,18 +60,19 @@ def prune(
 
 
 def _row(path: Path) -> dict[str, Any]:
+    from xling_utils.files import json_object
+    from xling_utils.store import read_spec
+
     columns = ("key", "kind", "languages", "sentences", "steps", "seed", "seconds", "finished", "megabytes")
     try:
-        spec = json.loads((path / "spec.json").read_text(encoding="utf-8"))
-        provenance = json.loads((path / "provenance.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        spec, provenance = read_spec(path), json_object(path / "provenance.json")
+    except UserError:
         return dict.fromkeys(columns) | {"key": path.name, "kind": "damaged"}
-    training = spec["training"] or {}
-    kind = spec["model"].get("method") or ("bert" if training else "untrained")
     size = round(sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) / 1e6, 1)
-    corpus, made = spec["corpus"], [provenance.get("seconds"), provenance.get("finished")]
-    values = [path.name, kind, "-".join(corpus["languages"]), corpus["sentences"], training.get("steps")]
-    return dict(zip(columns, [*values, spec["seed"], *made, size], strict=True))
+    corpus, made = spec.corpus, [provenance.get("seconds"), provenance.get("finished")]
+    values = [path.name, spec.kind, "-".join(corpus.languages), corpus.sentences]
+    values += [spec.training.steps if spec.training else None, spec.seed, *made, size]
+    return dict(zip(columns, values, strict=True))
 
 
 def _store() -> RunStore:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError, safe_open
 
 from xling_utils import lens
 from xling_utils.errors import UserError
-from xling_utils.specs import run_from_dict
-from xling_utils.store import Run
+from xling_utils.files import json_object
+from xling_utils.store import Run, damage, read_spec
 
 KEY_DIGITS = 20
 
@@ -25,6 +25,7 @@ def load(name: str) -> tuple[Any, Any]:
     """
     from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
 
+    _check_whole(Path(name))
     safe: dict[str, Any] = {"trust_remote_code": False}
     config = _tried(name, "configuration", AutoConfig.from_pretrained, **safe)
     if type(config) not in AutoModelForMaskedLM._model_mapping or getattr(config, "is_decoder", False):
@@ -50,6 +51,25 @@ def load(name: str) -> tuple[Any, Any]:
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
 
 
+def _check_whole(folder: Path) -> None:
+    """Raises :class:`UserError` if the configuration of a local model tells of more layers than there are weights: all
+    of them would be built before anything is compared."""
+    path = folder / "config.json"
+    if not path.is_file():
+        return
+    config = json_object(path)
+    layers = config.get("num_hidden_layers", config.get("n_layers", 0))
+    weights = 0
+    for file in folder.glob("*.safetensors"):
+        try:
+            with safe_open(file, framework="pt") as opened:
+                weights += len(opened.keys())
+        except (OSError, SafetensorError) as error:
+            raise UserError(f"{file}: no weights that can be read ({error}); copy the model again") from None
+    if not isinstance(layers, int) or 0 < weights < layers:
+        raise UserError(f"{path}: {layers!r:.80} layers, but {weights} tensors of weights; copy the model again")
+
+
 def key(model: Any) -> str:
     """What identifies the weights of a model: 20 hexadecimal digits."""
     digest = hashlib.sha256()
@@ -67,24 +87,28 @@ def drawn_anew(model: Any, seed: int) -> Any:
 
 
 def _tried(name: str, what: str, load: Any, **options: Any) -> Any:
-    """What ``load`` gives for ``name``; what keeps it from it, in one line."""
+    """What ``load`` gives for ``name``; what keeps it from it, in one line (and not in a table on stderr)."""
+    from transformers.utils import logging
+
+    shown = logging.get_verbosity()
+    logging.set_verbosity(logging.CRITICAL)
     try:
         return load(name, **options)
-    except (OSError, ValueError, KeyError, ImportError, json.JSONDecodeError) as error:
+    except Exception as error:  # on a damaged file transformers and its libraries raise whatever they stumble over
         first = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
         where = (
             "" if Path(name).is_dir() else "; name a folder, or a model of the Hub that this machine has or can reach"
         )
         raise UserError(f"{name}: no {what} that can be read ({first}){where}") from None
+    finally:
+        logging.set_verbosity(shown)
 
 
 def run_in(folder: Path) -> Run | None:
-    """The stored run that ``folder`` is, wherever it lies; ``None`` if it is none."""
-    path = folder / "spec.json"
-    if not path.is_file():
+    """The stored run that ``folder`` is, wherever it lies; ``None`` if it is none. Raises :class:`UserError` if its
+    files are not those of its manifest."""
+    if not (folder / "spec.json").is_file():
         return None
-    try:
-        spec = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UserError(f"{path}: not JSON ({error})") from None
-    return Run(folder.absolute().name, folder, run_from_dict(spec), {})
+    if problem := damage(folder, key=None, again=True):
+        raise UserError(f"{folder}: a damaged run ({problem}); copy it again")
+    return Run(folder.absolute().name, folder, read_spec(folder), {})

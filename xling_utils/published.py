@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from xling_utils.errors import UserError
+from xling_utils.files import table as read_table
 from xling_utils.store import project_root
 
 
@@ -17,4 +18,4 @@ def table(name: str) -> pd.DataFrame:
     if not path.exists():
         known = ", ".join(sorted(p.stem for p in folder.glob("*.csv"))) or "none"
         raise UserError(f"published: no table {name!r} under {folder}; there: {known}")
-    return pd.read_csv(path)
+    return read_table(path)

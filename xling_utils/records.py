@@ -15,7 +15,9 @@ from typing import Any
 import pandas as pd
 
 from xling_utils.errors import UserError
-from xling_utils.measures import columns, empty, from_csv, to_csv
+from xling_utils.files import table as read_table
+from xling_utils.kept_rows import from_csv, to_csv
+from xling_utils.measures import columns, empty
 from xling_utils.specs import canonical_json
 from xling_utils.store import RunStore, project_root
 
@@ -47,14 +49,16 @@ def load(chapter: str, scale: str, model: str | None = None) -> pd.DataFrame:
     if model:
         return empty(chapter)
     path = _path("book/records", chapter, scale, ".csv")
-    return from_csv(path) if path.exists() else empty(chapter)
+    return from_csv(path, columns(chapter)) if path.exists() else empty(chapter)
 
 
 def provenance(chapter: str, scale: str) -> pd.DataFrame:
     """One line a committed run: ``run, spec`` and the columns of ``PROVENANCE``."""
     path = _path("book/records", chapter, scale, ".runs.csv")
-    columns = ["run", "spec", *PROVENANCE]
-    return pd.read_csv(path, dtype={"run": "str", "commit": "str"}) if path.exists() else pd.DataFrame(columns=columns)
+    names = ["run", "spec", *PROVENANCE]
+    if not path.exists():
+        return pd.DataFrame(columns=names)
+    return read_table(path, names, numbers=("tokens", "seconds"), dtype={"run": "str", "commit": "str"})
 
 
 def write(

@@ -15,23 +15,28 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from xling_utils import content_policy
 from xling_utils.charts_mime import BUNDLE
 from xling_utils.errors import UserError
+from xling_utils.files import json_object, yaml_mapping
+from xling_utils.store import held
 
 STATIC = Path(__file__).parent / "static"
 _TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")
+_VALUE = re.compile(rb"<!-- value: ([a-z0-9/ ]+) -->")
 _MARK = re.compile(rb"^<!-- fill: ([a-z ]+) -->$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def pages(root: Path) -> list[str]:
     """Pages of ``root/_toc.yml`` in reading order, such as ``["book/intro", "notebooks/01_data_size"]``."""
-    import yaml
 
     def files(entry: Any) -> Iterator[str]:
         if isinstance(entry, dict):
@@ -44,7 +49,7 @@ def pages(root: Path) -> list[str]:
             for value in entry:
                 yield from files(value)
 
-    return list(files(yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))))
+    return list(files(yaml_mapping(root / "_toc.yml")))
 
 
 def chapters(root: Path) -> list[str]:
@@ -77,6 +82,10 @@ def stage(root: Path, executed: Path, out: Path) -> Path:
     identity = _identity(wanted)
     if not (out / "identity").is_file() or (out / "identity").read_text() != identity:
         shutil.rmtree(out, ignore_errors=True)
+    parsed = out / "_build" / ".doctrees" / "environment.pickle"
+    if parsed.is_file() and parsed.stat().st_mtime > time.time():
+        # The clock was set back. What has changed since a page was parsed cannot be told: it goes by time.
+        shutil.rmtree(out / "_build")
     kept = {Path("identity"), Path("static", BUNDLE)}
     for file in [path for path in out.rglob("*") if path.is_file()]:
         relative = file.relative_to(out)
@@ -99,6 +108,12 @@ def render(root: Path, *, strict: bool = True) -> Path:
     Raises `UserError` with the first one, its file and line; ``_build/render.log`` has the whole output.
     """
     build = root / "_build"
+    build.mkdir(exist_ok=True)
+    with held(build / "rendering.lock"):
+        return _render(root, build, strict)
+
+
+def _render(root: Path, build: Path, strict: bool) -> Path:
     staged = stage(root, build / "executed", build / "stage")
     command = [
         sys.executable,
@@ -138,10 +153,11 @@ def filled(page: bytes) -> bytes:
     Raises `UserError` on a mark that nothing fills."""
 
     def fill(mark: re.Match[bytes]) -> bytes:
+        from xling_utils import front_page, reference
         from xling_utils import ledger_page as ledger
-        from xling_utils import reference
 
         markup = {"ledger page": ledger.page, "ledger summary": ledger.summary, "ledger check": ledger.check}
+        markup |= {f"figure {name}": partial(front_page.figure, name) for name in front_page.FIGURES}
         markdown = {"commands": reference.commands, "columns": reference.columns}
         name = mark[1].decode()
         if name in markdown:
@@ -150,28 +166,49 @@ def filled(page: bytes) -> bytes:
             raise UserError(f"nothing fills the mark {name!r} of a page; known: {', '.join((*markup, *markdown))}")
         return f"```{{raw}} html\n{markup[name]()}\n```".encode()
 
-    return _MARK.sub(fill, page)
+    return _MARK.sub(fill, _VALUE.sub(_value, page))
+
+
+def _value(mark: re.Match[bytes]) -> bytes:
+    """A number in the text, such as that of ``<!-- value: left word order -->``."""
+    known, name = _values(), mark[1].decode()
+    if name not in known:
+        raise UserError(f"nothing gives the value {name!r} of a page; known: {', '.join(known)}")
+    return known[name].encode()
+
+
+@cache
+def _values() -> dict[str, str]:
+    from xling_utils import front_page
+
+    return front_page.values()
 
 
 def _published_notebook(root: Path, path: Path) -> bytes:
     """An executed notebook as the book shows and offers it: without papermill's notes (paths and times of the
     machine that ran it), with the injected parameters out of sight, and below each figure its rows and its command."""
+    import nbformat
+
     try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        cells = notebook["cells"]
-    except (ValueError, KeyError) as error:
-        name = path.stem
-        raise UserError(f"{path} is not a notebook ({error}); run `xling run {name}` again") from error
+        notebook = json_object(path)
+        nbformat.validate(notebook)
+        _make_public(root, path.stem, notebook)
+    except (UserError, nbformat.ValidationError, AssertionError, KeyError, TypeError, AttributeError) as error:
+        first = str(error).split("\n")[0]
+        raise UserError(f"{path} is not a notebook ({first}); run `xling run {path.stem}` again") from error
+    return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8")
+
+
+def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
     notebook["metadata"].pop("papermill", None)
-    for cell in cells:
+    for cell in notebook["cells"]:
         for key in ("papermill", "execution"):
             cell["metadata"].pop(key, None)
         if figure := cell["metadata"].get("mystnb", {}).get("figure"):
-            figure["caption"] += _origin(root, path.stem, "natural" if "natural" in figure["name"] else "controlled")
+            figure["caption"] += _origin(root, chapter, "natural" if "natural" in figure["name"] else "controlled")
         tags = cell["metadata"].get("tags", [])
         if "injected-parameters" in tags and "remove-cell" not in tags:
             cell["metadata"]["tags"] = [*tags, "remove-cell"]
-    return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8")
 
 
 def _origin(root: Path, chapter: str, scale: str) -> str:
@@ -192,7 +229,7 @@ def _identity(wanted: dict[Path, bytes]) -> str:
     for relative, content in sorted(wanted.items()):
         if relative.parts[0] not in ("book", "notebooks"):
             digest.update(f"{relative.as_posix()} {len(content)}\n".encode() + content)
-    for module in ("charts_mime.py", "rendering.py"):
+    for module in ("charts_mime.py", "book_renderer.py", "rendering.py"):
         digest.update(Path(__file__).with_name(module).read_bytes())
     digest.update(" ".join(version(tool) for tool in _TOOLS).encode())
     return digest.hexdigest()
@@ -229,6 +266,7 @@ def _publish(rendered: Path, html: Path) -> None:
     for folder in (fresh, old):
         shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(rendered, fresh, ignore=shutil.ignore_patterns(".buildinfo*", "*.map"))
+    content_policy.protect(fresh)
     if html.exists():
         html.rename(old)
     fresh.rename(html)

@@ -7,18 +7,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xling_utils import chapters, claims, measures, records
+from xling_utils import chapters, claims, files, kept_rows, measures, records
 from xling_utils.errors import UserError
 from xling_utils.retrieval import Interval
 from xling_utils.scales import DEVELOPMENT_SEEDS
 from xling_utils.specs import LANGUAGES
-from xling_utils.verdicts import LEVEL, NOT_REPRODUCED, PARTLY, REPRODUCED, Part, keeps
+from xling_utils.verdicts import LEVEL, NOT_REPRODUCED, PARTLY, REPRODUCED, VERDICTS, Part, keeps
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SCALE = "controlled"
 FILE = "claims.check.csv"
+COLUMNS = ("claim", "test", "verdict", "value", "low", "high", "n", "new", "repeated", "seed")
 
 
 def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
@@ -95,7 +96,7 @@ def write(found: pd.DataFrame, seed: int) -> Path:
     """``_build/records/claims.check.csv`` of what :func:`check` found."""
     path = claims.root() / "_build/records" / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(measures.to_csv(found.assign(seed=seed)), encoding="utf-8")
+    path.write_text(kept_rows.to_csv(found.assign(seed=seed)), encoding="utf-8")
     return path
 
 
@@ -104,7 +105,16 @@ def committed() -> pd.DataFrame:
     import pandas as pd
 
     path = claims.root() / "book/records" / FILE
-    return measures.from_csv(path) if path.exists() else pd.DataFrame()
+    if not path.exists():
+        return pd.DataFrame()
+    found = files.table(path, COLUMNS, numbers=("value", "new", "seed"), dtype={"claim": "str", "test": "str"})
+    if not (
+        found["seed"].notna().all()
+        and found["repeated"].isin([True, False]).all()
+        and found["verdict"].isin(VERDICTS).all()
+    ):
+        raise UserError(f"{path}: a row without seed, verdict, or whether it is repeated; restore the file")
+    return found
 
 
 def share(found: pd.DataFrame) -> tuple[int, int]:

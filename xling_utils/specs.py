@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Literal, get_args, get_type_hints
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from xling_utils.errors import UserError
 
@@ -210,22 +211,39 @@ def run_key(spec: RunSpec, fingerprint: str) -> str:
 
 def run_from_dict(data: dict[str, Any]) -> RunSpec:
     """Rebuilds a run from :func:`to_dict`'s output; raises :class:`UserError` on unknown and missing fields
-    of the run."""
+    of the run, and on values of another type."""
     if missing := sorted({f.name for f in fields(RunSpec)} - set(data)):
         raise UserError(f"RunSpec: field {missing[0]!r} is missing")
-    model, training, corpus = data["model"], data["training"], dict(data["corpus"])
-    corpus["changes"] = tuple(_build(Change, change) for change in corpus.get("changes", ()))
+    corpus, model, training = _fields(CorpusSpec, data["corpus"]), data["model"], data["training"]
+    changes = _list("CorpusSpec: changes", corpus.get("changes", ()))
+    static = isinstance(model, dict) and "method" in model
     parts = {
-        "corpus": _build(CorpusSpec, corpus),
+        "corpus": _build(CorpusSpec, {**corpus, "changes": tuple(_build(Change, change) for change in changes)}),
         "tokenizer": _build(TokenizerSpec, data["tokenizer"]),
-        "model": _build(StaticSpec if "method" in model else EncoderSpec, model),
+        "model": _build(StaticSpec if static else EncoderSpec, model),
         "training": None if training is None else _build(TrainingSpec, training),
-        "recipes": tuple((name, version) for name, version in data["recipes"]),
+        "recipes": tuple(
+            tuple(recipe) if isinstance(recipe, list) else recipe
+            for recipe in _list("RunSpec: recipes", data["recipes"])
+        ),
     }
     return _build(RunSpec, {**data, **parts})
 
 
-def _build(cls: type, data: dict[str, Any]) -> Any:
+def _list(what: str, value: Any) -> list[Any] | tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise UserError(f"{what} is {value!r:.50}, not a list")
+    return value
+
+
+def _fields(cls: type, data: Any) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise UserError(f"{cls.__name__}: {data!r:.50} where its fields should be")
+    return data
+
+
+def _build(cls: type, given: Any) -> Any:
+    data = _fields(cls, given)
     names = {f.name for f in fields(cls)}
     unknown = sorted(set(data) - names)
     if unknown:
@@ -235,7 +253,25 @@ def _build(cls: type, data: dict[str, Any]) -> Any:
         name: tuple(value) if isinstance(value, list) and get_args(hints[name]) else value
         for name, value in data.items()
     }
+    for name, value in values.items():
+        if not _fits(value, hints[name]):
+            raise UserError(f"{cls.__name__}: {name} is {value!r:.50}, not {hints[name]}")
     try:
         return cls(**values)
     except TypeError as error:
         raise UserError(f"{cls.__name__}: {error}") from None
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether ``value`` is of the type of a field."""
+    inside = get_args(hint)
+    if get_origin(hint) is Literal:
+        return value in inside
+    if get_origin(hint) in (Union, UnionType):
+        return any(_fits(value, one) for one in inside)
+    if get_origin(hint) is tuple:
+        kinds = [inside[0]] * len(value) if inside[-1] is Ellipsis and isinstance(value, tuple) else inside
+        return isinstance(value, tuple) and len(value) == len(kinds) and all(map(_fits, value, kinds))
+    if isinstance(value, bool):
+        return hint is bool
+    return isinstance(value, int | float if hint is float else hint)

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xling_utils.errors import UserError
+from xling_utils.files import json_object, table
 from xling_utils.specs import RunSpec, run_from_dict, to_dict
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ class Run:
         import pandas as pd
 
         path = self.path / "trace.csv"
-        return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(TRACE_COLUMNS))
+        if not path.exists():
+            return pd.DataFrame(columns=list(TRACE_COLUMNS))
+        return table(path, ("step", "loss"), numbers=TRACE_COLUMNS)
 
 
 @dataclass
@@ -101,35 +104,27 @@ class RunStore:
         path = self.root / key
         if not path.is_dir():
             return None
-        if problem := _problem(path):
+        if problem := damage(path, key):
             place = self._set_aside(path)
             print(f"run {key} is damaged ({problem}); {place} and it counts as absent", file=sys.stderr)
             return None
-        spec = run_from_dict(_read_json(path / "spec.json"))
-        return Run(key, path, spec, _read_json(path / "provenance.json"))
+        return Run(key, path, read_spec(path), json_object(path / "provenance.json"))
 
     def verify(self) -> dict[str, str]:
         """Checks every file of every run again. Returns what is wrong by key: empty when all is well.
         Nothing is moved."""
-        problems = {key: _problem(self.root / key, again=True) for key in self.keys()}
+        problems = {key: damage(self.root / key, key, again=True) for key in self.keys()}
         return {key: problem for key, problem in problems.items() if problem}
 
     @contextmanager
     def lock(self, key: str, wait: bool = True) -> Iterator[bool]:
         """Holds the run for this process, once no other does; without ``wait``, yields whether none did. The
         lock ends with its process, however that ends. Between machines it needs a file system with flock."""
-        import fcntl
-
         path = self.folder(".locks") / key
-        with _writable(path):
-            handle = path.open("a")
-        with handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-            else:
-                yield True
+        with writable(path):
+            path.touch()
+        with held(path, wait) as free:
+            yield free
 
     @contextmanager
     def writing(self, key: str, spec: RunSpec) -> Iterator[Draft]:
@@ -139,7 +134,7 @@ class RunStore:
         partial_root = self.folder(".partial")
         for abandoned in partial_root.glob(f"{key}-*"):  # of a process that was killed: we hold the lock
             shutil.rmtree(abandoned, ignore_errors=True)
-        with _writable(partial_root):
+        with writable(partial_root):
             draft = Draft(Path(tempfile.mkdtemp(prefix=f"{key}-", dir=partial_root)))
         with enough_space(self.root):
             try:
@@ -158,7 +153,7 @@ class RunStore:
     def folder(self, *names: str) -> Path:
         """A folder of the store, created if need be. Raises :class:`UserError` where it cannot be."""
         path = self.root.joinpath(*names)
-        with _writable(path):
+        with writable(path):
             path.mkdir(parents=True, exist_ok=True)
         return path
 
@@ -176,7 +171,7 @@ class RunStore:
             key = path.stem.split("-")[0]
             with self.lock(key, wait=False) as free:
                 if free:
-                    with _writable(path):
+                    with writable(path):
                         shutil.rmtree(path) if path.is_dir() else path.unlink()
                     removed.append(str(path.relative_to(self.root)))
         return removed
@@ -199,22 +194,24 @@ class RunStore:
         return f"it is set aside in {target}"
 
 
-def _problem(path: Path, again: bool = False) -> str | None:
-    """What is wrong with the files of a run, or None."""
+def damage(path: Path, key: str | None, again: bool = False) -> str | None:
+    """What is wrong with the files of the run ``key`` in the folder ``path`` (of any run, if ``None``), or None."""
     manifest_path = path / MANIFEST
     try:
         identity = (path, manifest_path.stat().st_mtime_ns)
         if identity in _verified and not again:
             return None
         _verified.discard(identity)
-        manifest = _read_json(manifest_path)
-        files = {str(name): (int(row["size"]), str(row["sha256"])) for name, row in manifest["files"].items()}
+        manifest = json_object(manifest_path)
+        files = {name: (int(row["size"]), str(row["sha256"])) for name, row in manifest["files"].items()}
     except OSError:
         return f"{MANIFEST} is missing or cannot be read"
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (UserError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return f"{MANIFEST} is not a manifest"
-    if manifest.get("key") != path.name:
+    if key is not None and manifest.get("key") != key:
         return f"{MANIFEST} belongs to another run"
+    if outside := [name for name in files if not (path / name).is_relative_to(path) or ".." in Path(name).parts]:
+        return f"{MANIFEST} names {outside[0]!r}, which is not in its folder"
     if missing := {"spec.json", "provenance.json"} - set(files):
         return f"{min(missing)} is not in {MANIFEST}"
     for name, (size, digest) in files.items():
@@ -223,7 +220,7 @@ def _problem(path: Path, again: bool = False) -> str | None:
                 return f"{name} has the wrong size"
             if _sha256(path / name) != digest:
                 return f"{name} has the wrong sha256"
-        except OSError:
+        except (OSError, ValueError):  # the second: a name that no file can have
             return f"{name} is missing or cannot be read"
     _verified.add(identity)
     return None
@@ -242,6 +239,20 @@ def _write_manifest(path: Path, key: str) -> None:
 
 
 @contextmanager
+def held(path: Path, wait: bool = True) -> Iterator[bool]:
+    """Holds the file ``path`` for this process, once no other does; without ``wait``, yields whether none did."""
+    import fcntl
+
+    with path.open("a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+@contextmanager
 def enough_space(path: Path) -> Iterator[None]:
     """Turns a full disk, whichever library met it, into one line for the user."""
     try:
@@ -257,7 +268,7 @@ def enough_space(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _writable(path: Path) -> Iterator[None]:
+def writable(path: Path) -> Iterator[None]:
     """The same for a place that cannot be written at all."""
     try:
         with enough_space(path):
@@ -273,8 +284,14 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def _read_json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+def read_spec(folder: Path) -> RunSpec:
+    """The spec of the run in ``folder``. Raises :class:`UserError` where it cannot be read or is of another version."""
+    path = folder / "spec.json"
+    found = json_object(path)
+    try:
+        return run_from_dict(found)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
 
 
 def write_json(path: Path, value: Any) -> None:

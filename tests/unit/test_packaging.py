@@ -76,3 +76,13 @@ def test_vendored_files_are_those_named() -> None:
 @pytest.mark.parametrize(("path", "digest"), VENDORED, ids=lambda value: getattr(value, "name", None))
 def test_vendored_file_is_unchanged(path: Path, digest: str) -> None:
     assert hashlib.sha256(path.read_bytes()).hexdigest() == digest
+
+
+def test_the_change_to_a_vendored_file_is_the_one_described() -> None:
+    described = (VENDOR / "VENDOR.md").read_text(encoding="utf-8")
+    published, here = (re.search(rf"^- {name}: `(.+)`$", described, re.MULTILINE) for name in ("as published", "here"))
+    (digest,) = re.findall(r"^- sha256 as published: ([0-9a-f]{64})$", described, re.MULTILINE)
+    assert published and here
+    changed = (VENDOR / "widgets/embed.js").read_bytes()
+    original = changed.replace(here[1].encode(), published[1].encode())
+    assert hashlib.sha256(original).hexdigest() == digest, "undone, it must be the published file"

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
+from typing import IO, Any
 
 from xling_utils.corpora import directory
 from xling_utils.corpora.labelled import ENTITY_FILES, INFERENCE_FILES
@@ -24,6 +25,9 @@ from xling_utils.errors import UserError
 
 SUMS = "SHA256SUMS"
 LARGEST_SUMS = 10_000_000  # bytes
+LARGEST_RATIO = 100
+"""What an archive unpacks to, at most, for each of its bytes. Text is compressed to a tenth at best."""
+ALWAYS_ALLOWED = 100_000_000  # bytes
 
 LEARNED = (
     f"{INFERENCE_FILES['train']}.en.tsv",
@@ -99,7 +103,7 @@ def unpack(file: Path, folder: Path) -> int:
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
-            with tarfile.open(file, "r:xz") as archive:
+            with lzma.open(file) as stream, _opened(_Bounded(stream, file)) as archive:
                 count = _unpack(archive, draft, file)
             draft.chmod(0o755)
             draft.replace(folder)
@@ -108,11 +112,32 @@ def unpack(file: Path, folder: Path) -> int:
     return count
 
 
+def _opened(stream: Any) -> tarfile.TarFile:
+    """For reading once from beginning to end: of ``stream`` it asks ``read`` alone."""
+    return tarfile.open(fileobj=stream, mode="r|")
+
+
+class _Bounded:
+    """The beginning of an archive's decompressed bytes: raises :class:`UserError` on what no honest one unpacks to."""
+
+    def __init__(self, stream: IO[bytes], file: Path) -> None:
+        self._stream, self._file = stream, file
+        self._left = ALWAYS_ALLOWED + LARGEST_RATIO * file.stat().st_size
+
+    def read(self, size: int) -> bytes:
+        if size > self._left:
+            raise UserError(f"{self._file}: unpacks to over {LARGEST_RATIO} times its size; nothing is unpacked")
+        found = self._stream.read(size)
+        self._left -= len(found)
+        return found
+
+
 def _unpack(archive: tarfile.TarFile, folder: Path, file: Path) -> int:
     members = (_safe(member, file) for member in archive)
-    expected = _sums(archive, next(members, None), file)
+    sums = _sums(archive, next(members, None), file)
+    (folder / SUMS).write_bytes(sums)
+    expected = _expected(sums, file)
     count = len(expected)
-    archive.extract(SUMS, folder, filter="data")
     for member in members:
         if member.name not in expected:
             raise UserError(f"{file}: {member.name!r} is not among its sums, or is there twice; nothing is unpacked")
@@ -127,19 +152,24 @@ def _unpack(archive: tarfile.TarFile, folder: Path, file: Path) -> int:
 def _safe(member: tarfile.TarInfo, file: Path) -> tarfile.TarInfo:
     """``member``, if it is a plain file inside the folder."""
     path = PurePosixPath(member.name)
-    if not member.isreg():
+    if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.issparse():
         raise UserError(f"{file}: {member.name!r} is no plain file (a link, a folder, a device); nothing is unpacked")
     if path.is_absolute() or ".." in path.parts or path.as_posix() != member.name:
         raise UserError(f"{file}: {member.name!r} would leave its folder; nothing is unpacked")
     return member
 
 
-def _sums(archive: tarfile.TarFile, member: tarfile.TarInfo | None, file: Path) -> dict[str, str]:
-    """Name -> sha256, of the first member."""
+def _sums(archive: tarfile.TarFile, member: tarfile.TarInfo | None, file: Path) -> bytes:
+    """The content of the first member."""
     stream = archive.extractfile(member) if member and member.size <= LARGEST_SUMS else None
     if member is None or member.name != SUMS or stream is None:
         raise UserError(f"{file}: does not begin with {SUMS}; give what `xling data pack` wrote")
-    lines = [line.split("  ", 1) for line in stream.read().decode("utf-8", "replace").splitlines()]
+    return stream.read()
+
+
+def _expected(sums: bytes, file: Path) -> dict[str, str]:
+    """Name -> sha256."""
+    lines = [line.split("  ", 1) for line in sums.decode("utf-8", "replace").splitlines()]
     if any(len(line) != 2 for line in lines):
         raise UserError(f"{file}: {SUMS} has a line that is no 'sha256  name'; give what `xling data pack` wrote")
     return {name: digest for digest, name in lines}
@@ -152,7 +182,7 @@ def _mistakes(file: Path) -> Iterator[None]:
         yield
     except tarfile.FilterError as error:
         raise UserError(f"{file}: {error}; nothing is unpacked") from None
-    except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
+    except (tarfile.TarError, lzma.LZMAError, EOFError, ValueError, OverflowError) as error:
         raise UserError(f"{file}: no whole archive ({error}); copy it again") from None
     except OSError as error:
         raise UserError(f"{error.filename or file}: {error.strerror or error}") from None
