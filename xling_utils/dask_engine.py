@@ -8,7 +8,9 @@ takes its list of tasks with it; when it is back, those that are not done are se
 from __future__ import annotations
 
 import logging
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
@@ -50,7 +52,7 @@ def train_on_dask(
             if failure is not None:
                 failures[key] = failure
 
-        with _connected(address, SECONDS_TO_ANSWER) as client:
+        with _connected(address) as client:
             if not client.nthreads():
                 bar.say(f"the Dask scheduler has no worker yet; `dask worker {address}` starts one")
             _train(client, list(left.values()), worker, ended)
@@ -74,14 +76,23 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _connected(address: str, seconds: float) -> Client:
+def _connected(address: str, patience: float = 0.0) -> Client:
+    """A client of the scheduler at ``address``, which has ``patience`` seconds to begin to listen."""
     from distributed import Client
+    from distributed.comm import get_address_host_port
 
-    try:
-        return Client(address, timeout=seconds, set_as_default=False)
-    except (OSError, ValueError) as error:
-        waited = "" if seconds == SECONDS_TO_ANSWER else f" for {seconds:.0f} s (what was finished is kept)"
-        raise UserError(f"no Dask scheduler answers at {address}{waited}: start one with `dask scheduler`") from error
+    end = time.monotonic() + patience
+    while True:
+        try:
+            if patience:  # a client that waits is deaf to interrupts
+                socket.create_connection(get_address_host_port(address), SECONDS_TO_ANSWER).close()
+            return Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
+        except (OSError, ValueError) as error:
+            if time.monotonic() >= end:
+                waited = f" for {patience:.0f} s (what was finished is kept)" if patience else ""
+                line = f"no Dask scheduler answers at {address}{waited}: start one with `dask scheduler`"
+                raise UserError(line) from error
+        time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
 def _train(

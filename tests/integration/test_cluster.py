@@ -6,12 +6,13 @@ The training function only counts (``fake_worker.py``); the scheduler, the worke
 from __future__ import annotations
 
 import signal
+import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 
-from tests.faults import cluster, processes_of, wait_for
+from tests.faults import PATIENCE, cluster, processes_of, wait_for
 from tests.integration import fake_worker
 from tests.integration.test_execution import WORKER, _checkpoints, _fingerprint, _parent, spec  # noqa: F401
 from xling_utils import dask_engine
@@ -62,7 +63,7 @@ def test_nothing_runs_on_for_a_caller_that_is_gone(store: RunStore, tmp_path: Pa
         parent = _parent(store, "1,2,3", dask.address)
         wait_for(lambda: len(_checkpoints(store)) == 2)
         parent.send_signal(how)
-        assert parent.wait(240) == (130 if how == signal.SIGINT else -9)
+        assert parent.wait(PATIENCE) == (130 if how == signal.SIGINT else -9)
         wait_for(lambda: not processes_of(store))
         assert store.keys() == []
         kept = [int(path.read_text()) for path in _checkpoints(store)]
@@ -71,6 +72,19 @@ def test_nothing_runs_on_for_a_caller_that_is_gone(store: RunStore, tmp_path: Pa
         (store.root / ".work" / key_of(specs[0]) / "checkpoint").write_text("1990")
         run = ensure(specs[:1], store=store, engine="dask", scheduler=dask.address, progress=False, worker=WORKER)
         assert run[specs[0]].provenance["began"] == 1990, "the workers are free for the next call"
+
+
+def test_whoever_waits_for_a_scheduler_can_be_interrupted(store: RunStore, tmp_path: Path) -> None:
+    with cluster(tmp_path, workers=1) as dask:
+        parent = _parent(store, "1", dask.address, stderr=subprocess.PIPE)
+        assert parent.stderr
+        wait_for(lambda: _checkpoints(store))
+        dask.kill_scheduler()
+        wait_for(lambda: b"went away" in parent.stderr.readline())
+        parent.send_signal(signal.SIGINT)
+        assert parent.wait(PATIENCE) == 130
+        wait_for(lambda: not processes_of(store))
+        assert len(_checkpoints(store)) == 1
 
 
 def test_a_scheduler_that_stays_away_is_one_line(

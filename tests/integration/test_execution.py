@@ -181,9 +181,9 @@ except KeyboardInterrupt:
 """
 
 
-def _parent(store: RunStore, seeds: str, *scheduler: str) -> subprocess.Popen[bytes]:
+def _parent(store: RunStore, seeds: str, *scheduler: str, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", PARENT, str(store.root), seeds, *scheduler]
-    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(command, cwd=ROOT, stderr=stderr)
 
 
 def _checkpoints(store: RunStore) -> list[Path]:
