@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Two tests at a time, each on one thread: two threads that wait for each other waste a core that is shared.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 2
 READY := $(VENV)/.ready
 BROWSER := $(VENV)/.browser
 
@@ -11,11 +13,12 @@ export HF_HUB_OFFLINE := 1
 # uv reads its own variable where pip reads PIP_FIND_LINKS (a folder of wheels, such as a CPU build of torch).
 export UV_FIND_LINKS ?= $(shell printf '%s' "$${PIP_FIND_LINKS:-}" | tr ' ' ',')
 
-.PHONY: help setup book test reproduce bench clean lock
+.PHONY: help setup book test soak reproduce bench clean lock
 
 help:
 	@echo "make book       the chapters run on this machine and the book in _build/html"
-	@echo "make test       style, types, tests, and the rendered book in a browser"
+	@echo "make test       style, spelling, types, tests, and the rendered book in a browser"
+	@echo "make soak       the long forms of the tests of faults, an hour or so"
 	@echo "make reproduce  every run of every chapter live, then the book"
 	@echo "make bench      the benchmarks"
 	@echo "make setup      only the environment (.venv) and the browser that the tests use"
@@ -56,11 +59,15 @@ book: $(READY)
 test: $(READY) $(BROWSER)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell README.md CONTRIBUTING.md book notebooks xling_utils benchmarks
 	$(BIN)/mypy
-	$(BIN)/pytest tests/unit tests/integration
+	$(PYTEST) --dist loadfile tests/unit tests/integration
 	$(BIN)/xling run
 	$(BIN)/xling book
-	$(BIN)/pytest tests/book
+	$(PYTEST) --dist worksteal tests/book
+
+soak: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m soak tests/unit tests/integration
 
 reproduce: $(READY)
 	$(BIN)/xling run -p live all

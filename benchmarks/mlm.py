@@ -1,8 +1,9 @@
 """Masked language modelling: this package's training beside the ``transformers`` Trainer, tokens a second.
 
-    python benchmarks/mlm.py
+    python benchmarks/mlm.py           # the controlled base model
+    python benchmarks/mlm.py --deep    # 12 layers x 256
 
-Both sides train the controlled base model (English and French) on one token stream, cut to the same inputs in
+Both sides train one model (English and French) on one token stream, cut to the same inputs in
 the same order, from the same weights, with fused AdamW at the same settings; no dropout, evaluation, log or file.
 This side is ``pretraining.train`` as the book calls it. The Trainer's is ``BertForMaskedLM`` with
 ``DataCollatorForLanguageModeling``, once as it comes (fed dictionaries of lists, clipping gradients, looking for
@@ -48,6 +49,7 @@ SIDES = ("defaults", "trainer", "here")
 """The Trainer as it comes, the Trainer with all that costs time and has no counterpart here switched off, and us."""
 CONFIGURATIONS = ((1, 1), (1, 2), (2, 1))
 """Processes at once, threads of each."""
+DEEP = EncoderSpec(layers=12, width=256, heads=4, intermediate=1024, positions=32)
 STEPS = 1_000_000
 """Nobody gets there: windows end, not runs. The first evaluation would come after a fiftieth of it."""
 TRAINER_BATCHES = 1000
@@ -60,19 +62,21 @@ def main() -> None:
     """Prints one markdown table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a tiny model, one process, half a second")
+    parser.add_argument("--deep", action="store_true", help="12 layers x 256")
     parser.add_argument("--child", choices=(*SIDES, "peak"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child == "peak":
         print(json.dumps(peak()))
     elif args.child:
-        child(args.child, base_run(args.quick))
+        child(args.child, run_of(args.quick, args.deep))
     else:
-        compare(args.quick)
+        compare(args.quick, args.deep)
 
 
-def compare(quick: bool) -> None:
+def compare(quick: bool, deep: bool) -> None:
     """Measures all configurations that this machine has the cores for, and prints the table."""
-    spec, repeats, seconds = base_run(quick), 1 if quick else 3, 0.5 if quick else 8.0
+    spec, repeats, seconds = run_of(quick, deep), 1 if quick else 3, 0.5 if quick else 8.0
+    sizes = [flag for flag, on in (("--quick", quick), ("--deep", deep)) if on]
     assert spec.training and isinstance(spec.model, EncoderSpec)
     length, batch = spec.training.length, spec.training.batch
     wanted = CONFIGURATIONS[:1] if quick else CONFIGURATIONS
@@ -85,7 +89,7 @@ def compare(quick: bool) -> None:
         for side in SIDES:
             for threads in {t for _, t in configurations}:
                 number = max(p for p, t in configurations if t == threads)
-                trainers[side, threads] = [start(side, threads, quick, stack) for _ in range(number)]
+                trainers[side, threads] = [start(side, threads, sizes, stack) for _ in range(number)]
         everyone = [trainer for group in trainers.values() for trainer in group]
         vocabulary = {answer(trainer)["vocabulary"] for trainer in everyone}.pop()
         for _ in range(repeats):
@@ -116,12 +120,13 @@ def compare(quick: bool) -> None:
     print(f"\nThe slowest window of a configuration was at most {spread:.0%} below its best.")
 
 
-def base_run(quick: bool) -> RunSpec:
-    """The base run of the controlled scale, without an end."""
+def run_of(quick: bool, deep: bool) -> RunSpec:
+    """The base run of the controlled scale, or its encoder grown ``deep``, without an end."""
     chosen = scale("smoke" if quick else "controlled")
     spec = chosen.bert(("en", "fr"), chosen.sentences[-1], FIRST_REPORTED_SEED)
     assert spec.training
-    return replace(spec, training=replace(spec.training, steps=STEPS))
+    model = DEEP if deep else spec.model
+    return replace(spec, model=model, training=replace(spec.training, steps=STEPS))
 
 
 def environment(threads: int, memory: Mapping[str, str]) -> dict[str, str]:
@@ -137,9 +142,9 @@ def measured_peak(threads: int) -> float:
     return json.loads(run.stdout)
 
 
-def start(side: str, threads: int, quick: bool, stack: ExitStack) -> subprocess.Popen[str]:
+def start(side: str, threads: int, sizes: list[str], stack: ExitStack) -> subprocess.Popen[str]:
     """A trainer that answers once it is warm; it ends when its standard input closes, with ``stack``."""
-    command = [sys.executable, __file__, "--child", side, *(["--quick"] if quick else [])]
+    command = [sys.executable, __file__, "--child", side, *sizes]
     return stack.enter_context(
         subprocess.Popen(
             command,

@@ -56,7 +56,7 @@ folder = Path(data) if data else None
 # - **Permuted**: with Fake-English, a quarter, half or all of the pairs of words of every sentence swapped, in both
 #   languages. **Unigrams only**: the other language's words drawn anew by their frequency.
 # - **Same domain, other domain**: English documents on one half of the world's topics, the other language's on the
-#   same half or on the other.
+#   same half or on the other. On real text: the other language's everyday sentences (Tatoeba) beside English ones, or beside English news.
 # - **Code-switched**: in every sentence, three words in ten of those the dictionary has replaced by a translation, which
 #   changes about one word in nine (Wu, Conneau et al. change at most 15 %).
 
@@ -180,7 +180,8 @@ tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=
 # - Retrieval is measured in the text that a run was trained on, so words of a permuted run are looked up in permuted
 #   contexts. Transfer is tested on sentences in their own order, always.
 # - The two domains are halves of one world and share their function words and three quarters of everything else;
-#   real encyclopaedias and real conversations are further apart.
+#   real encyclopaedias and real conversations are further apart. On real text English news also have longer sentences than
+#   everyday English, and tasks are learned in English: the domain of the source language changes, not that of the target.
 
 # %% tags=["hide-input"]
 records.write(CHAPTER, scale, measured)

@@ -47,8 +47,9 @@ folder = Path(data) if data else None
 # The encoder is that of {doc}`05_language_means`. A sentence is read up to a layer; there, *weight* times the difference of the two languages' means is added
 # to every token; the blocks above go on from that, and the head predicts a token at each place, with nothing masked.
 #
-# Two measures, as in the papers. The *convert rate* is the share of the predicted tokens that are of the target language, those aside that both languages
+# Three measures, as in the papers. The *convert rate* is the share of the predicted tokens that are of the target language, those aside that both languages
 # have. *BLEU-1* is the share of predicted words that are in the reference translation, order aside ({ref}`how both are measured <token-translation>`).
+# *Third languages* is the share that neither of the two has and some other language does: a model that answers in a language nobody asked for.
 
 # %% tags=["hide-input"]
 measured = measures.table(
@@ -58,14 +59,14 @@ measured = measures.table(
 recorded = records.load(CHAPTER, scale, model)
 both = recorded if len(recorded) else measured
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-weights", "caption": "One vector converts nearly every token, and a negative weight none.\n\nConvert rate and BLEU-1 over the weight of the shift. Bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-weights", "caption": "One vector converts nearly every token, and a negative weight none.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift. Bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}
 mds_figures.over_weights(both)
 
 # %% [markdown] tags=["of-the-record"]
 # At weight 0 the encoder repeats what it reads, as it was trained to. What does it gain to convert a token? Only if the new token is a translation does
 # BLEU-1 rise above what it is at weight 0, where a few words are right because both languages spell them alike.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shift-grid", "caption": "Every layer can be shifted.\n\nConvert rate and BLEU-1 at each layer and weight, on average over languages and both directions. Choose the measure below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shift-grid", "caption": "Every layer can be shifted.\n\nConvert rate, BLEU-1 and tokens of third languages at each layer and weight, on average over languages and both directions. Choose the measure below."}}
 mds_figures.grid_of(both)
 
 # %% [markdown]
@@ -132,7 +133,7 @@ mds_figures.transfer(both, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS)
 # The encoder of real text that {doc}`05_language_means` ends with, on sentences of XNLI, which say the same in all fifteen languages. One seed is
 # recorded, so bars are over languages.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-weights-natural", "caption": "On real text one vector converts three tokens in four; a negative weight converts next to none, but at the last layer.\n\nConvert rate and BLEU-1 over the weight of the shift; bars are 95 % intervals over languages. Choose measure, language and layer below; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-weights-natural", "caption": "On real text one vector converts three tokens in four; a negative weight converts next to none, but at the last layer.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift; bars are 95 % intervals over languages. Choose measure, language and layer below; the legend picks a line."}}
 natural = records.load(CHAPTER, "natural")
 mds_figures.over_weights(natural)
 

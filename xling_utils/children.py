@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_utils.specs import RunSpec, to_dict
-from xling_utils.store import RunStore, enough_space, write_json
+from xling_utils.store import RunStore, writable, write_json
 
 WORKER = (sys.executable, "-m", "xling_utils.worker")
 SECONDS_TO_END = 5.0
@@ -145,7 +145,7 @@ def run_worker(
 
 def _write_request(task: Task) -> Path:
     folder = task.store.folder(".requests")
-    with enough_space(folder):
+    with writable(folder):
         handle, name = tempfile.mkstemp(prefix=f"{task.key}-", suffix=".json", dir=folder)
         os.close(handle)
         request = {

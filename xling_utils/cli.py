@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,8 @@ app = typer.Typer(
 app.add_typer(cli_runs.app, name="runs")
 app.add_typer(cli_data.app, name="data")
 
+UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+
 DataDirectory = Annotated[
     Path | None,
     typer.Option("--data", metavar="DIR", envvar="XLING_DATA", help="The directory of real text."),
@@ -44,6 +47,12 @@ def main() -> None:
         code = 2
     except typer.TyperException as error:
         code = _show_usage_error(error)
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            raise
+        hint = "what was finished is kept, the same command continues"
+        print(f"xling: {error.filename or 'writing'}: {error.strerror}; {hint}", file=sys.stderr)
+        code = 2
     if code == 130:
         print("xling: interrupted; what was finished is kept, the same command continues", file=sys.stderr)
     sys.exit(code)

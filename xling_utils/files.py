@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +91,9 @@ def _size(value: Any, known: dict[int, int]) -> int:
     return known[id(value)]
 
 
-def table(path: Path, columns: Iterable[str] = (), numbers: Iterable[str] = (), **options: Any) -> pd.DataFrame:
+def table(
+    path: Path | StringIO, columns: Iterable[str] = (), numbers: Iterable[str] = (), **options: Any
+) -> pd.DataFrame:
     """A CSV file as pandas reads it with ``options``.
 
     Raises :class:`UserError` where it cannot be read, lacks one of ``columns``, or has in one of ``numbers`` (those

@@ -14,7 +14,7 @@ from xling_utils.scales import Scale
 from xling_utils.specs import Form
 from xling_utils.subject import Subject
 from xling_utils.token_translation import predicted
-from xling_utils.translation import bleu1, convert_rate
+from xling_utils.translation import bleu1, convert_rate, third_rate
 
 TOKEN_TRANSLATION = "token translation"
 """The task's name."""
@@ -30,9 +30,10 @@ SENTENCES = {"smoke": 10, "controlled": 60, "natural": 200, "paper": 5_000}
 def rows(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
     """Tidy rows ``task, metric, source, target, layer, weight, value, n`` of one model, from English and to English.
 
-    For every layer and weight ``convert_rate`` and ``bleu1`` (0 to 100) of the tokens that the model predicts, in both
-    against what the text's language and the other one hold of tokens. ``n`` counts sentences. Sentences are those of
-    :func:`parallel.multiway`, as in the papers.
+    For every layer and weight ``convert_rate`` and ``bleu1`` (0 to 100) of the tokens that the model predicts, both
+    against what the text's language and the other one hold of tokens; with three languages or more also
+    ``third_rate``, the share of tokens that only some third language holds. ``n`` counts sentences. Sentences are those
+    of :func:`parallel.multiway`, as in the papers.
     """
     means = {language: subject.means(language, scale.mean_sentences) for language in subject.languages}
     sets = {language: subject.tokens(language, scale.mean_sentences) for language in subject.languages}
@@ -54,6 +55,7 @@ def _direction(
 ) -> Iterator[dict[str, Any]]:
     layers = range(subject.layers + 1)
     difference = means[target] - means[source]
+    others = [tokens for language, tokens in sets.items() if language not in (source, target)]
     references = [_words(line, subject.form) for line in said[target]]
     found = predicted(subject.model, subject.tokenizer, said[source], difference, layers, WEIGHTS)
     for layer in layers:
@@ -61,10 +63,12 @@ def _direction(
             tokens = [subject.tokenizer.convert_ids_to_tokens(ids.tolist()) for ids in found[layer, number]]
             lines = [_words(subject.tokenizer.convert_tokens_to_string(line), subject.form) for line in tokens]
             flat = [token for line in tokens for token in line]
-            for metric, value in (
-                ("convert_rate", convert_rate(flat, sets[source], sets[target])),
-                ("bleu1", bleu1(lines, references)),
-            ):
+            values = {
+                "convert_rate": convert_rate(flat, sets[source], sets[target]), "bleu1": bleu1(lines, references)
+            }  # fmt: skip
+            if others:
+                values["third_rate"] = third_rate(flat, sets[source], sets[target], others)
+            for metric, value in values.items():
                 yield {
                     "task": TOKEN_TRANSLATION, "metric": metric, "source": source, "target": target, "layer": layer,
                     "weight": weight, "value": value, "n": len(lines),

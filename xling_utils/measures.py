@@ -7,13 +7,15 @@ table kept under that identity is read back by every chapter that shows the run,
 from __future__ import annotations
 
 import hashlib
-import io
 import multiprocessing
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from functools import cache, partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +25,17 @@ from xling_utils import (
     chapters,
     contextual_alignment,
     double,
-    files,
+    kept_rows,
     language_means,
     language_shift,
     model_similarity,
     moved_transfer,
+    random_labels,
     transfer,
     word_alignment,
     word_retrieval,
 )
+from xling_utils.chapters import Planned
 from xling_utils.contextual_alignment import CONTEXTUAL
 from xling_utils.double import DOUBLES
 from xling_utils.errors import UserError
@@ -40,6 +44,7 @@ from xling_utils.language_means import LANGUAGE_MEANS
 from xling_utils.language_shift import TOKEN_TRANSLATION
 from xling_utils.model_similarity import SIMILARITY
 from xling_utils.progress import bar
+from xling_utils.random_labels import RANDOM_LABELS
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import canonical_json
@@ -65,6 +70,7 @@ ROOMS = {
     **dict.fromkeys(moved_transfer.TASKS, (*_LENS, "moved_transfer.py", "transfer/*.py", "corpora/treebanks.py")),
     DOUBLES: (*_READING, "double.py", "reading.py", "lens.py", "sentence_retrieval.py"),
     **dict.fromkeys((WORDS, *transfer.TASKS), (*_READING, "transfer/*.py")),
+    RANDOM_LABELS: (*_READING, "transfer/*.py", "random_labels.py"),
 }  # fmt: skip
 """Task -> the sources that its rows depend on."""
 BESIDE = {
@@ -94,10 +100,6 @@ def columns(chapter: str) -> tuple[str, ...]:
 
 ROW = ("task", "metric", "source", "target", "layer", "step", "value", "low", "high", "n", "run")
 """The columns of a row that no chapter has labelled yet."""
-NUMBERS = ("seed", "layer", "step", "value", "low", "high", "n")
-"""The columns of it that hold numbers, and ``seed``."""
-KEYS = ("run", "beside")
-"""The columns that hold keys of runs."""
 
 
 def table(
@@ -111,6 +113,7 @@ def table(
     engine: str = "local",
     scheduler: str | None = None,
     jobs: int | None = None,
+    processes: int = 1,
     model: str | None = None,
     seed: int | None = None,
 ) -> pd.DataFrame:
@@ -125,49 +128,80 @@ def table(
         from xling_utils import probes
 
         return probes.table(chapter, model, scale, languages, data)
+    grid = planned(chapter, scale, languages, seeds, live, data, seed)
+    kept = prepare(
+        {chapter: grid}, scale, data=data, engine=engine, scheduler=scheduler, jobs=jobs, processes=processes
+    )
+    frames = [
+        labelled(chapter, dict(p.condition), p.spec.seed, kept_rows.load(kept[p, task]), scale)
+        for p in grid
+        for task in chapters.module(chapter).tasks(p)
+    ]
+    return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
+
+
+def planned(
+    chapter: str,
+    scale: str,
+    languages: Sequence[str],
+    seeds: int,
+    live: str,
+    data: Path | None,
+    seed: int | None = None,
+) -> list[Planned]:
+    """The runs of a chapter: of the first ``seeds`` reported seeds, or of the one ``seed``."""
+    grid = chapters.module(chapter).grid(scale_of(scale), languages, seeds if seed is None else 1, live)
+    moved = grid if seed is None else [each.moved(seed - FIRST_REPORTED_SEED) for each in grid]
+    return chapters.possible(moved, data)
+
+
+def prepare(
+    grids: Mapping[str, Sequence[Planned]],
+    scale: str,
+    *,
+    data: Path | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
+    jobs: int | None = None,
+    processes: int = 1,
+) -> dict[tuple[Planned, str], Path]:
+    """Trains and measures the runs of ``grids``, chapter -> its runs, where that is not done: of several chapters all
+    together, so that no core waits for the last run of each. Returns where the rows of a run and a task are kept.
+    Raises as :func:`table` does."""
     store = RunStore()
-    module = chapters.module(chapter)
-    planned = module.grid(scale_of(scale), languages, seeds if seed is None else 1, live)
-    if seed is not None:
-        planned = [each.moved(seed - FIRST_REPORTED_SEED) for each in planned]
-    specs = [spec for p in planned for spec in p.specs]
-    runs = ensure(specs, store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
-    wanted = [(p, tuple(runs[spec].key for spec in p.specs), task) for p in planned for task in module.tasks(p)]
-    folder = store.folder(".measures")
-    paths = {(keys, task): folder / file_name(keys, task, scale_of(scale)) for _, keys, task in wanted}
-    kept = {keys_task: _kept(path) for keys_task, path in paths.items()}
-    missing = {keys_task: paths[keys_task] for keys_task, rows in kept.items() if rows is None}
+    specs = [spec for grid in grids.values() for p in grid for spec in p.specs]
+    runs = ensure(specs, store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs, processes=processes)
+    folder, sizes = store.folder(".measures"), scale_of(scale)
+    keys = {p: tuple(runs[spec].key for spec in p.specs) for grid in grids.values() for p in grid}
+    wanted = [(p, task) for chapter, grid in grids.items() for p in grid for task in chapters.module(chapter).tasks(p)]
+    paths = {(p, task): folder / file_name(keys[p], task, sizes) for p, task in wanted}
+    missing = {(keys[p], task): path for (p, task), path in paths.items() if not kept_rows.is_kept(path)}
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
+        spawning = multiprocessing.get_context("spawn")
+        wanted_until_closed, wanting = spawning.Pipe(duplex=False)
         with (
-            ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_one_thread) as pool,
+            ProcessPoolExecutor(workers, spawning, initializer=_begin, initargs=(wanted_until_closed,)) as pool,
             bar(len(missing), "measuring") as progress,
         ):
             futures = {
-                pool.submit(_measure, keys, task, scale, data, store.root, path): f"{task} of {'-'.join(keys)}"
-                for (keys, task), path in missing.items()
+                pool.submit(_measure, several, task, scale, data, store.root, path): f"{task} of {'-'.join(several)}"
+                for (several, task), path in sorted(missing.items(), key=_longest_first)
             }
             try:
                 for _ in as_completed(futures):
                     progress.update()
             except BaseException:
+                wanting.close()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         _raise_failures({what: error for future, what in futures.items() if (error := future.exception())})
-        kept |= {keys_task: from_csv(path) for keys_task, path in missing.items()}
-    frames = [labelled(chapter, dict(p.condition), p.spec.seed, kept[keys, task], scale) for p, keys, task in wanted]
-    return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
+    return paths
 
 
-def _kept(path: Path) -> pd.DataFrame | None:
-    """Rows measured before, or ``None``, after a warning line if they cannot be read."""
-    if not path.exists():
-        return None
-    try:
-        return from_csv(path, ROW)
-    except UserError as error:
-        print(f"{error}: measured again", file=sys.stderr)
-        return None
+def _longest_first(measure: tuple[tuple[tuple[str, ...], str], Path]) -> int:
+    """What reads all languages takes longest."""
+    return -int(measure[0][1] in SUBJECTS)
 
 
 def _raise_failures(failures: Mapping[str, BaseException]) -> None:
@@ -203,9 +237,7 @@ def empty(chapter: str) -> pd.DataFrame:
 def _measure(keys: tuple[str, ...], task: str, scale: str, data: Path | None, root: Path, path: Path) -> None:
     runs = [run for key in keys if (run := RunStore(root).get(key))]
     assert len(runs) == len(keys)
-    draft = path.with_suffix(f".{os.getpid()}.tmp")
-    rows(runs[0], task, scale_of(scale), data, *runs[1:]).to_csv(draft, index=False, float_format="%.6g")
-    draft.rename(path)
+    kept_rows.keep(path, rows(runs[0], task, scale_of(scale), data, *runs[1:]))
 
 
 def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | None = None) -> pd.DataFrame:
@@ -219,6 +251,8 @@ def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | Non
         found = word_retrieval.rows(run, scale, data)
     elif task == DOUBLES:
         found = double.rows(run, scale, data)
+    elif task == RANDOM_LABELS:
+        found = random_labels.rows(run, scale, data)
     else:
         found = transfer.rows(run, scale, data, task)
     frame = pd.DataFrame(list(found)).assign(run=run.key)
@@ -227,7 +261,17 @@ def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | Non
     return frame.reindex(columns=list(dict.fromkeys([*ROW, *frame])))
 
 
-def _one_thread() -> None:
+def _begin(wanted_until_closed: Connection) -> None:
+    """In a process that measures, with one thread. It ends, in the middle of a measure too, when the caller closes the
+    other end of the pipe or is dead; an interrupt typed at the terminal is for the caller alone."""
+
+    def end_when_closed() -> None:
+        with suppress(EOFError):
+            wanted_until_closed.recv()
+        os._exit(1)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=end_when_closed, daemon=True).start()
     import torch
 
     torch.set_num_threads(1)
@@ -247,20 +291,3 @@ def identity(scale: Scale, task: str) -> str:
 def _sources(task: str) -> str:
     found = [path for room in ROOMS[task] for path in sorted(Path(__file__).parent.glob(room))]
     return hashlib.sha256(b"".join(path.read_bytes() for path in found)).hexdigest()
-
-
-def from_csv(path: Path, needed: Iterable[str] = ()) -> pd.DataFrame:
-    """A table of :func:`to_csv`: only empty cells are missing, so that a word "NA" stays a word, and keys of runs stay
-    text, of which one in some thousands would be read as a number.
-
-    Raises :class:`UserError` where it cannot be read, lacks a column that is ``needed`` or has text for a number.
-    """
-    types = dict.fromkeys(KEYS, "str")
-    return files.table(path, needed, NUMBERS, keep_default_na=False, na_values=[""], dtype=types)
-
-
-def to_csv(frame: pd.DataFrame) -> str:
-    """The table as CSV text, six significant digits."""
-    buffer = io.StringIO()
-    frame.to_csv(buffer, index=False, float_format="%.6g")
-    return buffer.getvalue()

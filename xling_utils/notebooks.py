@@ -16,13 +16,16 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from xling_utils.ahead import ahead
 from xling_utils.errors import UserError
 from xling_utils.files import json_object, source
 from xling_utils.parameters import checked
+from xling_utils.store import held
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -70,20 +73,38 @@ def execute(
     plans = []
     for name in dict.fromkeys(names or known):
         notebook = _read(root, name)
-        plans.append((name, notebook, checked(name, _defaults(name, notebook), given, typed)))
-    failures = []
-    for name, notebook, parameters in plans:
-        identity = _identity(root, name, parameters)
-        if _is_up_to_date(root, name, identity):
+        parameters = checked(name, _defaults(name, notebook), given, typed)
+        plans.append((name, notebook, parameters, _identity(root, name, parameters)))
+    due = [plan for plan in plans if not _is_up_to_date(root, plan[0], plan[-1])]
+    for name, *_ in plans:
+        if name not in {each[0] for each in due}:
             say(f"{name}: up to date")
-            continue
-        say(f"{name}: executing")
-        begun = time.monotonic()
-        failure = _execute(root, name, notebook, parameters, identity)
-        if failure:
-            failures.append(failure)
-        say(f"{name}: {'failed' if failure else 'done'} after {time.monotonic() - begun:.0f} s")
+    ahead({name: _defaults(name, notebook) | parameters for name, notebook, parameters, _ in due}, say)
+    failures = []
+    for name, notebook, parameters, identity in due:
+        with _alone(root, name, say):
+            if _is_up_to_date(root, name, identity):
+                say(f"{name}: up to date now")
+                continue
+            say(f"{name}: executing")
+            begun = time.monotonic()
+            failure = _execute(root, name, notebook, parameters, identity)
+            if failure:
+                failures.append(failure)
+            say(f"{name}: {'failed' if failure else 'done'} after {time.monotonic() - begun:.0f} s")
     return failures
+
+
+@contextmanager
+def _alone(root: Path, name: str, say: Callable[[str], None]) -> Iterator[None]:
+    """While no other process executes the chapter here."""
+    lock = root / "_build/executing" / f"{name}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        if not stack.enter_context(held(lock, wait=False)):
+            say(f"{name}: another process executes it; waiting")
+            stack.enter_context(held(lock))
+        yield
 
 
 def _read(root: Path, name: str) -> NotebookNode:

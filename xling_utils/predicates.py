@@ -19,6 +19,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from xling_utils.errors import UserError
@@ -86,6 +87,7 @@ class Rows:
         self._middle = middle
         self._tables = {chapter: _with_keys(table) for chapter, table in tables.items() if len(table)}
         self._made: dict[str, pd.Series] = {}
+        self._masks: dict[tuple[str, str, str], npt.NDArray[np.bool_]] = {}
 
     def __contains__(self, chapter: str) -> bool:
         return chapter in self._tables
@@ -96,8 +98,38 @@ class Rows:
         name = repr((sorted(where.items()), keys))
         if name not in self._made:
             table = self._tables.get(where["chapter"])
-            self._made[name] = pd.Series(dtype=float) if table is None else _means(table, where, keys, self._middle)
+            self._made[name] = pd.Series(dtype=float) if table is None else self._means(table, where, keys)
         return self._made[name]
+
+    def _means(self, rows: pd.DataFrame, where: Selection, keys: Sequence[str]) -> pd.Series:
+        if TYPOLOGY in where:
+            return _distances(rows)
+        wanted = dict.fromkeys((c for c in EMPTY_UNLESS_NAMED if c in rows), None) | dict(where)
+        if unknown := set(wanted) - {"chapter"} - set(rows):
+            raise UserError(f"no column {min(unknown)!r}; known: {', '.join(sorted(rows))}")
+        kept = np.ones(len(rows), dtype=bool)
+        if not {"language", "source", "target"} & set(where):
+            kept &= ~self._mask(where["chapter"], "language", "en")
+        for column, value in wanted.items():
+            if column not in ("chapter", "layer") and value not in EXTREMES:
+                kept &= self._mask(where["chapter"], column, value)
+        rows = rows[kept]
+        for column in (column for column, value in wanted.items() if value in EXTREMES):
+            if wanted[column] == "least" and rows[column].nunique() < 2:
+                rows = rows[:0]  # there is no more to be less than
+            rows = rows[rows[column] == (rows[column].min() if wanted[column] == "least" else rows[column].max())]
+        rows = _of_layers(rows, where.get("layer"), self._middle)
+        by = [key for key in keys if key != "language" or "language" not in where]
+        return rows.groupby(by)["value"].mean()
+
+    def _mask(self, chapter: str, column: str, value: Any) -> npt.NDArray[np.bool_]:
+        """Where ``column`` has ``value``, or one of a list of them; claims share most of these."""
+        name = (chapter, column, repr(value))
+        if name not in self._masks:
+            held = self._tables[chapter][column]
+            found = held.isna() if value is None else held.isin(value if isinstance(value, list) else [value])
+            self._masks[name] = found.to_numpy(dtype=bool)
+        return self._masks[name]
 
 
 def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> Sample:
@@ -149,31 +181,6 @@ def _is_number(value: object) -> bool:
 def _with_keys(table: pd.DataFrame) -> pd.DataFrame:
     language = table["source"].where(table["source"] != "en", table["target"])
     return table.assign(language=language, deepest=table.groupby("run")["layer"].transform("max"))
-
-
-def _means(rows: pd.DataFrame, where: Selection, keys: Sequence[str], middle: int) -> pd.Series:
-    if TYPOLOGY in where:
-        return _distances(rows)
-    wanted = dict.fromkeys((c for c in EMPTY_UNLESS_NAMED if c in rows), None) | dict(where)
-    if unknown := set(wanted) - {"chapter"} - set(rows):
-        raise UserError(f"no column {min(unknown)!r}; known: {', '.join(sorted(rows))}")
-    kept = pd.Series(True, rows.index)
-    if not {"language", "source", "target"} & set(where):
-        kept &= rows["language"] != "en"
-    for column, value in wanted.items():
-        if column in ("chapter", "layer") or value in EXTREMES:
-            continue
-        kept &= (
-            rows[column].isna() if value is None else rows[column].isin(value if isinstance(value, list) else [value])
-        )
-    rows = rows[kept]
-    for column in (column for column, value in wanted.items() if value in EXTREMES):
-        if wanted[column] == "least" and rows[column].nunique() < 2:
-            rows = rows[:0]  # there is no more to be less than
-        rows = rows[rows[column] == (rows[column].min() if wanted[column] == "least" else rows[column].max())]
-    rows = _of_layers(rows, where.get("layer"), middle)
-    by = [key for key in keys if key != "language" or "language" not in where]
-    return rows.groupby(by)["value"].mean()
 
 
 def _of_layers(rows: pd.DataFrame, layer: Any, middle: int) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from xling_utils import bundled, measures, model_similarity
+from xling_utils import bundled, kept_rows, measures, model_similarity
 from xling_utils.chapters import cka, joint, module
 from xling_utils.corpora import fingerprint
 from xling_utils.errors import UserError
@@ -44,13 +44,10 @@ def table(chapter: str, model: str, scale: str, languages: Sequence[str], data: 
     name = hashlib.sha256(" ".join(seen).encode()).hexdigest()[:20]
     task = TASKS[chapter]
     path = RunStore().folder(".measures") / measures.file_name((name,), task, scale_of(scale))
-    if not path.exists():
-        draft = path.with_suffix(".tmp")
+    if not kept_rows.is_kept(path):
         rows = pd.DataFrame(list(_rows(chapter, subject, scale_of(scale))))
-        rows = rows.reindex(columns=list(dict.fromkeys([*measures.ROW, *rows])))
-        draft.write_text(measures.to_csv(rows), encoding="utf-8")
-        draft.rename(path)
-    found = measures.from_csv(path)
+        kept_rows.keep(path, rows.reindex(columns=list(dict.fromkeys([*measures.ROW, *rows]))))
+    found = kept_rows.load(path)
     varied = next(column for column in ("model", "encoders") if column in module(chapter).COLUMNS)
     parts = [
         measures.labelled(chapter, {varied: kind}, subject.seed, rows, scale)

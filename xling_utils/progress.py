@@ -52,6 +52,10 @@ class Progress:
         self._tokens[key] = (first, event["tokens"] - first)
         self._advance(key, event["done"])
 
+    def say(self, line: str) -> None:
+        """Prints a line on standard error without breaking into the bar."""
+        self._bar.write(line, file=sys.stderr)
+
     def finished(self, key: str) -> None:
         """Counts a run that has ended, well or not."""
         self._runs_done += 1

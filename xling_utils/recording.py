@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xling_utils.ahead import ahead
 from xling_utils.chapters import ALL_SEEDS, MODULES
 from xling_utils.errors import UserError
 from xling_utils.notebooks import ChapterFailure
@@ -26,8 +27,9 @@ EVERY_RUN: dict[str, Any] = {
     "engine": "local",
     "scheduler": None,
     "jobs": None,
+    "processes": 1,
 }
-"""The parameters and their defaults: every run that ``xling plan`` lists."""
+"""The parameters and their defaults: every run that ``xling plan`` lists, each trained in one process."""
 
 
 def record(
@@ -47,6 +49,7 @@ def record(
         if name not in MODULES:
             raise UserError(f"unknown chapter {name!r}; known: {', '.join(MODULES)}")
     plans = {name: EVERY_RUN | checked(name, EVERY_RUN, given, typed) for name in names or MODULES}
+    ahead(plans, say)
     failures = []
     for name, parameters in plans.items():
         say(f"{name}: measuring")

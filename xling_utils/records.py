@@ -16,7 +16,8 @@ import pandas as pd
 
 from xling_utils.errors import UserError
 from xling_utils.files import table as read_table
-from xling_utils.measures import columns, empty, from_csv, to_csv
+from xling_utils.kept_rows import from_csv, to_csv
+from xling_utils.measures import columns, empty
 from xling_utils.specs import canonical_json
 from xling_utils.store import RunStore, project_root
 

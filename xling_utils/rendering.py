@@ -15,7 +15,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,9 +26,11 @@ from xling_utils import content_policy
 from xling_utils.charts_mime import BUNDLE
 from xling_utils.errors import UserError
 from xling_utils.files import json_object, yaml_mapping
+from xling_utils.store import held
 
 STATIC = Path(__file__).parent / "static"
 _TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")
+_VALUE = re.compile(rb"<!-- value: ([a-z0-9/ ]+) -->")
 _MARK = re.compile(rb"^<!-- fill: ([a-z ]+) -->$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -78,6 +82,10 @@ def stage(root: Path, executed: Path, out: Path) -> Path:
     identity = _identity(wanted)
     if not (out / "identity").is_file() or (out / "identity").read_text() != identity:
         shutil.rmtree(out, ignore_errors=True)
+    parsed = out / "_build" / ".doctrees" / "environment.pickle"
+    if parsed.is_file() and parsed.stat().st_mtime > time.time():
+        # The clock was set back. What has changed since a page was parsed cannot be told: it goes by time.
+        shutil.rmtree(out / "_build")
     kept = {Path("identity"), Path("static", BUNDLE)}
     for file in [path for path in out.rglob("*") if path.is_file()]:
         relative = file.relative_to(out)
@@ -100,6 +108,12 @@ def render(root: Path, *, strict: bool = True) -> Path:
     Raises `UserError` with the first one, its file and line; ``_build/render.log`` has the whole output.
     """
     build = root / "_build"
+    build.mkdir(exist_ok=True)
+    with held(build / "rendering.lock"):
+        return _render(root, build, strict)
+
+
+def _render(root: Path, build: Path, strict: bool) -> Path:
     staged = stage(root, build / "executed", build / "stage")
     command = [
         sys.executable,
@@ -133,20 +147,41 @@ def render(root: Path, *, strict: bool = True) -> Path:
 
 
 def filled(page: bytes) -> bytes:
-    """A page with what is computed from the records in place of its marks, such as ``<!-- fill: ledger page -->``.
+    """A page with what is computed, from the records and the program, in place of its marks, such as
+    ``<!-- fill: ledger page -->``.
 
     Raises `UserError` on a mark that nothing fills."""
 
     def fill(mark: re.Match[bytes]) -> bytes:
+        from xling_utils import front_page, reference
         from xling_utils import ledger_page as ledger
 
-        known = {"ledger page": ledger.page, "ledger summary": ledger.summary, "ledger check": ledger.check}
+        markup = {"ledger page": ledger.page, "ledger summary": ledger.summary, "ledger check": ledger.check}
+        markup |= {f"figure {name}": partial(front_page.figure, name) for name in front_page.FIGURES}
+        markdown = {"commands": reference.commands, "columns": reference.columns}
         name = mark[1].decode()
-        if name not in known:
-            raise UserError(f"nothing fills the mark {name!r} of a page; known: {', '.join(known)}")
-        return f"```{{raw}} html\n{known[name]()}\n```".encode()
+        if name in markdown:
+            return markdown[name]().encode()
+        if name not in markup:
+            raise UserError(f"nothing fills the mark {name!r} of a page; known: {', '.join((*markup, *markdown))}")
+        return f"```{{raw}} html\n{markup[name]()}\n```".encode()
 
-    return _MARK.sub(fill, page)
+    return _MARK.sub(fill, _VALUE.sub(_value, page))
+
+
+def _value(mark: re.Match[bytes]) -> bytes:
+    """A number in the text, such as that of ``<!-- value: left word order -->``."""
+    known, name = _values(), mark[1].decode()
+    if name not in known:
+        raise UserError(f"nothing gives the value {name!r} of a page; known: {', '.join(known)}")
+    return known[name].encode()
+
+
+@cache
+def _values() -> dict[str, str]:
+    from xling_utils import front_page
+
+    return front_page.values()
 
 
 def _published_notebook(root: Path, path: Path) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xling_utils import chapters, claims, files, measures, records
+from xling_utils import chapters, claims, files, kept_rows, measures, records
 from xling_utils.errors import UserError
 from xling_utils.retrieval import Interval
 from xling_utils.scales import DEVELOPMENT_SEEDS
@@ -96,7 +96,7 @@ def write(found: pd.DataFrame, seed: int) -> Path:
     """``_build/records/claims.check.csv`` of what :func:`check` found."""
     path = claims.root() / "_build/records" / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(measures.to_csv(found.assign(seed=seed)), encoding="utf-8")
+    path.write_text(kept_rows.to_csv(found.assign(seed=seed)), encoding="utf-8")
     return path
 
 

@@ -121,18 +121,11 @@ class RunStore:
     def lock(self, key: str, wait: bool = True) -> Iterator[bool]:
         """Holds the run for this process, once no other does; without ``wait``, yields whether none did. The
         lock ends with its process, however that ends. Between machines it needs a file system with flock."""
-        import fcntl
-
         path = self.folder(".locks") / key
-        with _writable(path):
-            handle = path.open("a")
-        with handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-            else:
-                yield True
+        with writable(path):
+            path.touch()
+        with held(path, wait) as free:
+            yield free
 
     @contextmanager
     def writing(self, key: str, spec: RunSpec) -> Iterator[Draft]:
@@ -142,7 +135,7 @@ class RunStore:
         partial_root = self.folder(".partial")
         for abandoned in partial_root.glob(f"{key}-*"):  # of a process that was killed: we hold the lock
             shutil.rmtree(abandoned, ignore_errors=True)
-        with _writable(partial_root):
+        with writable(partial_root):
             draft = Draft(Path(tempfile.mkdtemp(prefix=f"{key}-", dir=partial_root)))
         with enough_space(self.root):
             try:
@@ -161,7 +154,7 @@ class RunStore:
     def folder(self, *names: str) -> Path:
         """A folder of the store, created if need be. Raises :class:`UserError` where it cannot be."""
         path = self.root.joinpath(*names)
-        with _writable(path):
+        with writable(path):
             path.mkdir(parents=True, exist_ok=True)
         return path
 
@@ -179,7 +172,7 @@ class RunStore:
             key = path.stem.split("-")[0]
             with self.lock(key, wait=False) as free:
                 if free:
-                    with _writable(path):
+                    with writable(path):
                         shutil.rmtree(path) if path.is_dir() else path.unlink()
                     removed.append(str(path.relative_to(self.root)))
         return removed
@@ -247,6 +240,20 @@ def _write_manifest(path: Path, key: str) -> None:
 
 
 @contextmanager
+def held(path: Path, wait: bool = True) -> Iterator[bool]:
+    """Holds the file ``path`` for this process, once no other does; without ``wait``, yields whether none did."""
+    import fcntl
+
+    with path.open("a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+@contextmanager
 def enough_space(path: Path) -> Iterator[None]:
     """Turns a full disk, whichever library met it, into one line for the user."""
     try:
@@ -262,7 +269,7 @@ def enough_space(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _writable(path: Path) -> Iterator[None]:
+def writable(path: Path) -> Iterator[None]:
     """The same for a place that cannot be written at all."""
     try:
         with enough_space(path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from xling_utils.errors import UserError
 
@@ -22,6 +22,20 @@ def convert_rate(
     if not telling:
         return float("nan")
     return sum(token in target for token in telling) / len(telling)
+
+
+def third_rate(
+    tokens: Sequence[str],
+    source_vocabulary: Collection[str],
+    target_vocabulary: Collection[str],
+    others: Iterable[Collection[str]],
+) -> float:
+    """Share of ``tokens`` that another language's vocabulary holds, and neither the source's nor the target's (D,
+    sec. 3.3: whether a model ever answers in a third language). NaN if there is no token."""
+    if not tokens:
+        return float("nan")
+    third = frozenset().union(*others) - frozenset(source_vocabulary) - frozenset(target_vocabulary)
+    return sum(token in third for token in tokens) / len(tokens)
 
 
 def bleu1(hypotheses: Sequence[str], references: Sequence[str]) -> float:

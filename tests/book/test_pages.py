@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.book import axe
 from tests.book.browser import Browser
 from tests.book.conftest import REPOSITORY
 from tests.book.sample import HERE
 from xling_utils.rendering import pages
 
-PAGES = [("book", page) for page in pages(REPOSITORY)] + [("sample_html", page) for page in pages(HERE / "sample")]
+PAGES = [("book", page) for page in [*pages(REPOSITORY), "search", "genindex"]]
+PAGES += [("sample_html", page) for page in pages(HERE / "sample")]
 WIDTHS = (1280, 390)
 SCHEMES = ("light", "dark")
 
@@ -83,6 +85,7 @@ def test_page_shows_everything_offline(page: Path, width: int, scheme: str, brow
         assert formula > 0
     assert browser.run("return document.querySelectorAll('mjx-merror, [data-mjx-error]').length") == 0
     assert browser.run(FAINT, ".bd-article :is(p, li, td, th, h1, h2, h3, a, span, label), .vega-chart text") == []
+    assert axe.violations(browser, *(axe.OF_COLOUR if scheme == "dark" else ())) == []
 
 
 def test_figures_are_numbered_and_captioned(page: Path, browser: Browser) -> None:

@@ -40,15 +40,29 @@ def train(
         (workdir / "next").write_text(str(step))
         (workdir / "next").replace(checkpoint)
         report({"done": step, "total": spec.training.steps, "tokens": step * 100})
-    (out / "model.safetensors").write_bytes(bytes([spec.seed]) * 1000)
+    (out / "model.safetensors").write_bytes(bytes([spec.seed % 256]) * 1000)
     (out / "tokenizer.json").write_text("{}")
     (out / "trace.csv").write_text("step,loss,tokens,seconds\n10,3.5,1000,0.1\n")
     processes = os.environ.get("WORLD_SIZE", "1")
     return {"tokens": spec.training.steps * 100, "began": began, "world": processes}
 
 
+def recorded(store: Path) -> list[str]:
+    """The keys of the runs that took their place in the store, once each time one did."""
+    return (store / ".recorded").read_text().split()
+
+
 def install() -> None:
-    """Puts ``train`` in the place of the real one."""
+    """Puts ``train`` in the place of the real one, and keeps a list of what takes its place in the store."""
+    rename = os.rename
+
+    def rename_and_tell(source: Any, target: Any) -> None:
+        rename(source, target)
+        if Path(source).parent.name == ".partial":
+            with (Path(target).parent / ".recorded").open("a") as file:
+                file.write(f"{Path(target).name}\n")
+
+    os.rename = rename_and_tell
     module = types.ModuleType("xling_utils.pretraining")
     module.train = train  # type: ignore[attr-defined]
     sys.modules["xling_utils.pretraining"] = module

@@ -1,5 +1,6 @@
 """The benchmark scripts run and print their tables; what they measure is not judged here."""
 
+import math
 import os
 import re
 import subprocess
@@ -88,6 +89,17 @@ def test_retrieval_memory(tmp_path: Path) -> None:
         assert 0 < number(row["peak above them"]) <= number(row["with 200,000 sources"]) < 2
     block = 4096**2 * 4 / 1024**3
     assert number(rows["cosine"]["peak above them"]) > block, "the scores of a block were not counted"
+
+
+def test_growth(tmp_path: Path) -> None:
+    text = run("growth", "--quick", folder=tmp_path)
+    times, memory = (table(part) for part in text.split("\n\n")[1:3])
+    assert [len(row["sizes"].split(", ")) for row in (*times, *memory)] == [2] * 6
+    for row in times:
+        assert all(number(seconds) >= 0 for seconds in row["seconds"].split(", "))
+        assert math.isfinite(number(row["exponent"]))
+    assert number(memory[0]["MiB"].split(", ")[0]) > 50
+    assert re.search(r"Memory grows by -?\d+ bytes for each token", text)
 
 
 def test_glove_says_what_it_needs(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_every_measure_is_there(table: pd.DataFrame) -> None:
     metrics = {"mrr", "mrr_centred", "mrr_vocabulary", "mrr_identical", "mrr_shuffled", "chance", "chance_vocabulary"}
     words = table[table["task"] == measures.WORDS]
     assert set(words["metric"]) == metrics
-    assert {"accuracy", "majority"} <= set(table.loc[table["experiment"] == "R02", "metric"])
+    assert {"accuracy", "majority", "accuracy_random_labels"} <= set(table.loc[table["experiment"] == "R02", "metric"])
     assert set(table["model"]) == set(data_size.MODELS)
     assert table["value"].between(0, 1).all()
     assert set(table.loc[table["experiment"] == "R05", "part_of_speech"]) >= {"open", "closed", "NOUN", "VERB"}

@@ -9,14 +9,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from xling_utils import corpora
+from tests.faults import processes_of, small_disk, wait_for
+from xling_utils import corpora, dask_engine
 from xling_utils.errors import UserError
 from xling_utils.execution import RunsFailed, ensure, key_of
 from xling_utils.specs import (
@@ -46,25 +45,6 @@ def store(tmp_path: Path) -> RunStore:
 
 def spec(seed: int, steps: int = 10) -> RunSpec:
     return RunSpec(CORPUS, TokenizerSpec(), EncoderSpec(), TrainingSpec(steps), seed)
-
-
-def processes_of(store: RunStore) -> list[int]:
-    """The processes whose command line names the store."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if str(store.root).encode() in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return [pid for pid in found if pid != os.getpid()]
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.05)
 
 
 def test_missing_runs_are_trained_and_stored_runs_are_read(store: RunStore, capfd: pytest.CaptureFixture[str]) -> None:
@@ -137,19 +117,12 @@ def test_an_unknown_engine_is_refused(store: RunStore) -> None:
 
 
 def test_a_full_disk_is_one_line_of_the_caller(tmp_path: Path) -> None:
-    mount = tmp_path / "disk"
-    mount.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(mount)]
-    if subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("cannot mount a small disk")
-    try:
+    with small_disk(tmp_path / "disk", "1m") as mount:
         store = RunStore(mount / "runs")
         with pytest.raises(UserError, match=r"1 of 2 runs failed.*no space left on the disk of"):
             ensure([spec(1), spec(15)], store=store, jobs=1, progress=False, worker=WORKER)
         assert store.keys() == [key_of(spec(1))]
         assert not any((store.root / ".partial").iterdir())
-    finally:
-        subprocess.run(["umount", str(mount)], check=True)
 
 
 def test_a_killed_worker_is_reported_and_its_run_continues(store: RunStore) -> None:
@@ -201,14 +174,15 @@ corpora.fingerprint = lambda corpus, data: "text"
 store = RunStore(sys.argv[1])
 try:
     specs = [spec(int(seed), steps=2000) for seed in sys.argv[2].split(",")]
-    ensure(specs, store=store, jobs=2, worker=WORKER)
+    engine = {"engine": "dask", "scheduler": sys.argv[3]} if sys.argv[3:] else {}
+    ensure(specs, store=store, jobs=2, worker=WORKER, **engine)
 except KeyboardInterrupt:
     sys.exit(130)
 """
 
 
-def _parent(store: RunStore, seeds: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", PARENT, str(store.root), seeds]
+def _parent(store: RunStore, seeds: str, *scheduler: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", PARENT, str(store.root), seeds, *scheduler]
     return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
 
 
@@ -222,7 +196,7 @@ def test_an_interrupt_ends_the_children_and_keeps_their_work(store: RunStore, se
     wait_for(lambda: len(_checkpoints(store)) == 2)
     parent.send_signal(signal.SIGINT)
     assert parent.wait(90) == 130
-    wait_for(lambda: not processes_of(store), 20)
+    wait_for(lambda: not processes_of(store))
     assert len(_checkpoints(store)) == 2
     assert store.keys() == []
 
@@ -233,7 +207,7 @@ def test_children_do_not_outlive_a_killed_parent(store: RunStore) -> None:
     assert len(processes_of(store)) == 3
     parent.kill()
     parent.wait(10)
-    wait_for(lambda: not processes_of(store), 20)
+    wait_for(lambda: not processes_of(store))
 
 
 def test_two_callers_train_a_run_once(store: RunStore) -> None:
@@ -277,7 +251,7 @@ def test_no_rank_outlives_a_killed_worker(store: RunStore) -> None:
     long = spec(16, steps=3000)
 
     def kill() -> None:
-        wait_for(lambda: _checkpoints(store), 60)
+        wait_for(lambda: _checkpoints(store))
         worker = next(pid for pid in processes_of(store) if os.getpgid(pid) == pid)
         os.kill(worker, signal.SIGKILL)
 
@@ -286,7 +260,7 @@ def test_no_rank_outlives_a_killed_worker(store: RunStore) -> None:
     with pytest.raises(RunsFailed, match="signal 9"):
         ensure([long], store=store, processes=2, progress=False)
     killer.join()
-    wait_for(lambda: not ranks(store), 20)
+    wait_for(lambda: not ranks(store))
 
 
 def ranks(store: RunStore) -> list[Path]:
@@ -345,7 +319,8 @@ def test_dask_starts_a_cluster_of_its_own_and_names_failures(store: RunStore) ->
     assert store.keys() == [key_of(spec(1))]
 
 
-def test_an_absent_scheduler_is_one_line(store: RunStore) -> None:
+def test_an_absent_scheduler_is_one_line(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_engine, "SECONDS_TO_ANSWER", 1.0)
     with pytest.raises(UserError, match=r"no Dask scheduler answers at tcp://127.0.0.1:9"):
         ensure(
             [spec(1)],

@@ -15,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from xling_utils import measures
+from xling_utils import kept_rows, measures
 from xling_utils.chapters import MODULES, window_size
 from xling_utils.scales import scale
 from xling_utils.store import RunStore
@@ -99,7 +99,7 @@ def test_rows_are_those_of_measures_without_anything_else(book: Path) -> None:
     written = book / "_build/records/02_window_size.smoke.csv"
     assert not (book / "_build/executed").exists()
 
-    rows = measures.from_csv(written)
+    rows = kept_rows.from_csv(written)
     assert set(rows["window"]) == {24, 12}
     key = rows.loc[rows["window"] == 12, "run"].iloc[0]
     run = RunStore(book / "runs").get(key)
@@ -107,9 +107,9 @@ def test_rows_are_those_of_measures_without_anything_else(book: Path) -> None:
     condition = {column: rows.loc[rows["run"] == key, column].iloc[0] for column in window_size.COLUMNS}
     measured = pd.concat([measures.rows(run, task, scale("smoke"), None) for task in ("word retrieval", "NLI", "NER")])
     here = book / "here.csv"
-    here.write_text(measures.to_csv(measures.labelled("02_window_size", condition, run.spec.seed, measured, "smoke")))
+    here.write_text(kept_rows.to_csv(measures.labelled("02_window_size", condition, run.spec.seed, measured, "smoke")))
     there = rows[rows["run"] == key].reset_index(drop=True)
-    pd.testing.assert_frame_equal(there, measures.from_csv(here), check_dtype=False, rtol=1e-4)
+    pd.testing.assert_frame_equal(there, kept_rows.from_csv(here), check_dtype=False, rtol=1e-4)
     runs = pd.read_csv(written.with_suffix(".runs.csv"))
     assert set(runs["run"]) == set(rows["run"])
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xling_utils import transfer
+from xling_utils import random_labels, transfer
 from xling_utils.errors import UserError
 from xling_utils.execution import ensure
 from xling_utils.scales import scale
@@ -66,6 +66,18 @@ def test_entities_give_tidy_rows(runs, name):
     assert rows["lookup", "en", "en"] > 0.5
     # Nina is Nina in French, but no name is spelt as in Fake-English
     assert rows["lookup", "en", "fr"] == 0 if name == "fake" else rows["lookup", "en", "fr"] > 0.4
+
+
+def test_random_labels_are_dealt_out_anew_but_for_the_test(runs):
+    plain, shuffled = transfer.Source("controlled"), random_labels.Shuffled("controlled")
+    for split, changed in (("train", True), ("dev", True), ("test", False)):
+        *texts, labels = plain.columns("NLI", "en", split, 60)
+        *same, dealt = shuffled.columns("NLI", "en", split, 60)
+        assert texts == same and sorted(labels) == sorted(dealt) and (labels != dealt) == changed
+    rows = list(random_labels.rows(runs["bert"], SMOKE, None))
+    assert [(row["task"], row["metric"], row["target"]) for row in rows] == [
+        ("NLI", "accuracy_random_labels", "en"), ("NLI", "accuracy_random_labels", "fr"),
+    ]  # fmt: skip
 
 
 def test_the_same_run_gives_the_same_rows(runs):

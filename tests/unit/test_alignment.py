@@ -10,7 +10,7 @@ from scipy.linalg import orthogonal_procrustes
 
 from xling_utils.alignment import iterative_normalization, procrustes, procrustes_of_blocks
 from xling_utils.errors import UserError
-from xling_utils.translation import bleu1, convert_rate
+from xling_utils.translation import bleu1, convert_rate, third_rate
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -70,6 +70,13 @@ def test_convert_rate_counts_what_tells_the_languages_apart():
     assert math.isnan(convert_rate([".", "."], english, greek))
     with pytest.raises(UserError, match="no token of its own"):
         convert_rate(["o"], english, set())
+
+
+def test_third_rate_counts_what_only_a_third_language_holds():
+    english, greek, others = {"the", "dog"}, {"o", "σκύλος"}, ({"le", "the"}, {"der", "o"})
+    assert third_rate(["le", "der", "the", "o"], english, greek, others) == 0.5
+    assert third_rate(["the", "σκύλος", "unseen"], english, greek, others) == 0
+    assert math.isnan(third_rate([], english, greek, others))
 
 
 def test_bleu_of_single_words():

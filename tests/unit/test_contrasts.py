@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -143,3 +145,25 @@ def test_paired_differences_are_taken_seed_by_seed() -> None:
     one = pd.DataFrame({"seed": [11, 11, 12], "value": [0.2, 0.4, 0.3]})
     assert contrast_figures.paired(one, rows({11: 0.0, 12: 0.0})).value == pytest.approx(0.3)
     assert contrast_figures.paired(rows({11: 0.5}), rows({12: 0.4})).n == 0
+
+
+def test_of_real_text_english_changes_its_domain_where_there_is_enough_text(tmp_path: Path, capsys) -> None:
+    planned = overlap.grid(scale("natural"), ("fr", "zh"), 1, "all")
+    domains = {
+        (p.target, dict(p.condition)["condition"]): p.spec.corpus.domains for p in planned if p.spec.corpus.domains
+    }
+    everyday, news = overlap.REAL_DOMAINS
+    assert domains == {
+        ("fr", overlap.SAME_DOMAIN): (everyday, everyday),
+        ("fr", overlap.OTHER_DOMAIN): (news, everyday),
+    }
+    for name in ("en/tatoeba.txt", "fr/tatoeba.txt.xz"):
+        (tmp_path / "text" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "text" / name).touch()
+    left = chapters.possible(planned, tmp_path)
+    gone = {dict(p.condition)["condition"] for p in planned} - {dict(p.condition)["condition"] for p in left}
+    assert gone == {overlap.OTHER_DOMAIN}
+    assert f"no text/en/{news}.txt in {tmp_path}; left out: {{'condition': '{overlap.OTHER_DOMAIN}'}}" in (
+        capsys.readouterr().err
+    )
+    assert chapters.possible(planned, None) == planned

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from xling_utils import chapters, measures, records
+from xling_utils import chapters, kept_rows, measures, records
 from xling_utils.errors import UserError
 from xling_utils.scales import scale as scale_of
 
@@ -79,7 +79,30 @@ def test_every_measure_that_failed_is_named_in_one_line():
 def test_a_key_that_looks_like_a_number_stays_text(tmp_path: Path) -> None:
     keys = ["70351428960351428960", "1234567890123456e789", "0b1c"]
     path = tmp_path / "rows.csv"
-    path.write_text(measures.to_csv(pd.DataFrame({"run": keys, "beside": keys, "value": [0.5, 1, 2]})))
-    assert measures.from_csv(path)["run"].tolist() == measures.from_csv(path)["beside"].tolist() == keys
-    path.write_text(measures.to_csv(pd.DataFrame({"run": keys[:1], "value": [0.5]})))
-    assert measures.from_csv(path)["run"].tolist() == keys[:1]
+    path.write_text(kept_rows.to_csv(pd.DataFrame({"run": keys, "beside": keys, "value": [0.5, 1, 2]})))
+    assert kept_rows.from_csv(path)["run"].tolist() == kept_rows.from_csv(path)["beside"].tolist() == keys
+    path.write_text(kept_rows.to_csv(pd.DataFrame({"run": keys[:1], "value": [0.5]})))
+    assert kept_rows.from_csv(path)["run"].tolist() == keys[:1]
+
+
+def test_kept_rows_come_back_and_damaged_ones_count_as_absent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, rows = tmp_path / "rows.csv", pd.DataFrame({"task": ["NLI", "NA"], "value": [0.5, 0.25], "run": ["1e5", "b"]})
+    assert not kept_rows.is_kept(path)
+    kept_rows.keep(path, rows)
+    assert kept_rows.is_kept(path) and kept_rows.load(path).equals(rows)
+    assert [file.name for file in tmp_path.iterdir()] == ["rows.csv"]
+    whole = path.read_bytes()
+    harmed = [whole.replace(b"0.25", b"0.75"), whole[:-4], whole[:20], b"", whole.replace(b"NA", b"N\xff")]
+    for damaged in harmed:
+        path.write_bytes(damaged)
+        assert not kept_rows.is_kept(path)
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1 and f"{path} are damaged" in said
+        with pytest.raises(ValueError, match="damaged"):
+            kept_rows.load(path)
+    kept_rows.keep(path, rows)
+    assert kept_rows.load(path).equals(rows)
+    path.write_text(kept_rows.to_csv(rows))
+    assert kept_rows.is_kept(path) and kept_rows.load(path).equals(rows), "of a version without checksums"

@@ -20,7 +20,14 @@ LOCK = [
     line for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines() if not line.startswith("#")
 ]
 VENDOR = ROOT / "xling_utils" / "static" / "vendor"
-VENDORED = re.findall(r"^\| (\S+) \|.*\| ([0-9a-f]{64}) \|$", (VENDOR / "VENDOR.md").read_text("utf-8"), re.MULTILINE)
+VENDORS = (VENDOR, ROOT / "tests" / "book" / "vendor")
+VENDORED = [
+    (folder / name, digest)
+    for folder in VENDORS
+    for name, digest in re.findall(
+        r"^\| (\S+) \|.*\| ([0-9a-f]{64}) \|$", (folder / "VENDOR.md").read_text("utf-8"), re.MULTILINE
+    )
+]
 
 
 def locked() -> dict[str, str]:
@@ -62,14 +69,13 @@ def test_citation_names_this_version() -> None:
 
 
 def test_vendored_files_are_those_named() -> None:
-    described = {name for name, _ in VENDORED}
-    scripts = {path.relative_to(VENDOR).as_posix() for path in VENDOR.rglob("*") if path.suffix in (".js", ".woff2")}
-    assert scripts == described
+    scripts = {path for folder in VENDORS for path in folder.rglob("*") if path.suffix in (".js", ".woff2")}
+    assert scripts == {path for path, _ in VENDORED}
 
 
-@pytest.mark.parametrize(("name", "digest"), VENDORED)
-def test_vendored_file_is_unchanged(name: str, digest: str) -> None:
-    assert hashlib.sha256((VENDOR / name).read_bytes()).hexdigest() == digest
+@pytest.mark.parametrize(("path", "digest"), VENDORED, ids=lambda value: getattr(value, "name", None))
+def test_vendored_file_is_unchanged(path: Path, digest: str) -> None:
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == digest
 
 
 def test_the_change_to_a_vendored_file_is_the_one_described() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import faults
 from xling_utils.errors import UserError
 from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
 from xling_utils.store import RunStore, project_root
@@ -35,18 +36,8 @@ def store(tmp_path: Path) -> RunStore:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 256 KiB."""
-    mount = tmp_path / "disk"
-    mount.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(mount)]
-    try:
-        mounted = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError as error:
-        pytest.skip(f"cannot mount a small disk: {error}")
-    if mounted.returncode:
-        pytest.skip(f"cannot mount a small disk: {mounted.stderr.strip()}")
-    yield mount
-    subprocess.run(["umount", str(mount)], check=True)
+    with faults.small_disk(tmp_path / "disk", "256k") as mount:
+        yield mount
 
 
 def test_what_was_put_comes_back(store: RunStore) -> None:
@@ -250,7 +241,7 @@ def test_a_read_only_store_can_be_read_and_says_why_not_written(
     store = RunStore(small_disk / "runs")
     put(store, "aa")
     _flip(put(store, "bb"))
-    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    faults.make_read_only(small_disk)
     assert store.get("aa") is not None
     assert store.get("bb") is None
     assert "cannot be moved" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -83,6 +84,28 @@ def check_parameters(scale: str, languages: Sequence[str], seeds: int, live: str
         raise UserError("languages: name at least one, each once")
 
 
+def possible(planned: Sequence[Planned], data: Path | None) -> list[Planned]:
+    """Those of ``planned`` whose domains of real text the directory ``data`` has; one line on standard error names the
+    files that the others would read."""
+    lacking = {each: _lacking(each, data) for each in planned}
+    if missing := sorted({name for names in lacking.values() for name in names}):
+        left_out = dict.fromkeys(str(dict(each.condition)) for each, names in lacking.items() if names)
+        print(f"xling: no {', '.join(missing)} in {data}; left out: {', '.join(left_out)}", file=sys.stderr)
+    return [each for each in planned if not lacking[each]]
+
+
+def _lacking(planned: Planned, data: Path | None) -> list[str]:
+    if data is None:
+        return []
+    return [
+        f"text/{language}/{domain}.txt"
+        for spec in planned.specs
+        if spec.corpus.source == "directory"
+        for language, domain in zip(spec.corpus.languages, spec.corpus.domains, strict=False)
+        if not any((data / "text" / language).glob(f"{domain}.txt*"))
+    ]
+
+
 def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str, Any]]:
     """Every run of a chapter at a scale, without running it: one dictionary a run.
 
@@ -96,7 +119,7 @@ def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str
 
     store = RunStore()
     rows = []
-    every = module(chapter).grid(scale_of(scale), LANGUAGES[1:], ALL_SEEDS, "all")
+    every = possible(module(chapter).grid(scale_of(scale), LANGUAGES[1:], ALL_SEEDS, "all"), data)
     for planned, spec in [(each, spec) for each in every for spec in each.specs]:
         stored = None
         if spec.corpus.source == "controlled" or data is not None:

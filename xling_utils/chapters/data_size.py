@@ -11,6 +11,7 @@ import pandas as pd
 from xling_utils.chapters import Planned
 from xling_utils.chapters.contrasts import INFERENCE
 from xling_utils.measures import WORDS
+from xling_utils.random_labels import RANDOM_LABELS
 from xling_utils.retrieval import over_seeds
 from xling_utils.scales import FIRST_REPORTED_SEED, SNAPSHOTS, Scale
 from xling_utils.specs import StaticSpec
@@ -73,8 +74,11 @@ def _named(model: str, sentences: int) -> tuple[tuple[str, Any], ...]:
 
 
 def tasks(planned: Planned) -> tuple[str, ...]:
-    """Word retrieval for all runs, zero-shot inference for those of the base pair."""
-    return (WORDS, INFERENCE) if planned.headline else (WORDS,)
+    """Word retrieval for all runs, zero-shot inference for those of the base pair, and for the base run inference from
+    random labels, a control."""
+    training = planned.spec.training
+    control = (RANDOM_LABELS,) if training and training.snapshots else ()
+    return (WORDS, INFERENCE, *control) if planned.headline else (WORDS,)
 
 
 def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:

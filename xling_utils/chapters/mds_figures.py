@@ -17,7 +17,7 @@ from xling_utils.moved_transfer import MOVED, NLI, PARSING, POS, UPPER, WHOLE
 from xling_utils.sentence_retrieval import METHODS
 from xling_utils.translation_widget import TranslationWidget
 
-MEASURES = {"convert rate": "convert_rate", "BLEU-1": "bleu1"}
+MEASURES = {"convert rate": "convert_rate", "BLEU-1": "bleu1", "third languages": "third_rate"}
 INFERENCE = {"inference (accuracy)": (NLI, "accuracy")}
 SYNTAX = {
     "parts of speech (accuracy)": (POS, "accuracy"),
@@ -35,21 +35,33 @@ def over_weights(table: pd.DataFrame) -> Any:
     table = table[table["task"] == TOKEN_TRANSLATION]
     kinds = {FROM: (TRAINED, True), TO: (TRAINED, False), f"{FROM}, {UNTRAINED}": (UNTRAINED, True)}
     kinds = {kind: which for kind, which in kinds.items() if which[0] in set(table["model"])}
+    measures = {shown: metric for shown, metric in MEASURES.items() if metric in set(table["metric"])}
     there = targets(table)
     chosen = ({EVERY: there} if len(there) > 1 else {}) | {LANGUAGE_NAMES[language]: [language] for language in there}
     frames = []
     for kind, (model, english_first) in kinds.items():
         rows = table[(table["model"] == model) & ((table["source"] == "en") == english_first)]
         other = rows["target"] if english_first else rows["source"]
-        for shown, metric in MEASURES.items():
+        for shown, metric in measures.items():
             for language, several in chosen.items():
                 found = rows[(rows["metric"] == metric) & other.isin(several)]
                 means = summary(found, ["layer", "weight"])
                 frames.append(means.assign(kind=kind, measure=shown, language=language))
     return charts_shift.over_weights(
-        pd.concat(frames, ignore_index=True).astype({"layer": int}), kinds=list(kinds), measures=list(MEASURES),
+        pd.concat(frames, ignore_index=True).astype({"layer": int}), kinds=list(kinds), measures=list(measures),
         languages=list(chosen), layers=int(table["layer"].max()), layer=layer_at(A_LAYER, table),
-        description="Convert rate and BLEU-1 over the weight of the shift, by direction, at a layer.",
+        description="Convert rate, BLEU-1 and tokens of third languages over the weight of the shift, at a layer.",
+    )  # fmt: skip
+
+
+def directions(rows: pd.DataFrame) -> Any:
+    """Figure for the front page: one measure, ``rows`` of one layer, over weights by direction."""
+    kinds = {FROM: rows["source"] == "en", TO: rows["source"] != "en"}
+    means = [summary(rows[here], ["layer", "weight"]).assign(kind=kind) for kind, here in kinds.items()]
+    shown = pd.concat(means, ignore_index=True).astype({"layer": int}).assign(measure="convert rate", language=EVERY)
+    return charts_shift.over_weights_only(
+        shown, kinds=list(kinds), y_title="tokens of the other language",
+        description="Share of tokens of the other language over the weight of the shift, from English and to it.",
     )  # fmt: skip
 
 
@@ -65,7 +77,7 @@ def grid_of(table: pd.DataFrame) -> Any:
             means[["value", "low", "high"]] /= 100
         frames.append(means.assign(measure=shown if metric == "convert_rate" else f"{shown} (share)"))
     rows = pd.concat(frames, ignore_index=True).astype({"layer": int})
-    description = "Convert rate and BLEU-1 at each layer and weight, on average."
+    description = "Convert rate, BLEU-1 and tokens of third languages at each layer and weight, on average."
     measures = list(dict.fromkeys(rows["measure"]))
     return charts_layers.heat_map(rows, columns=weights, measures=measures, description=description)
 

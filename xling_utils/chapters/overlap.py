@@ -27,6 +27,10 @@ EXPERIMENTS = {
 """Condition -> the experiment it belongs to. Separate vocabularies are R06's cross-check too: ids instead of
 characters shifted."""
 HEADLINE = (DEFAULT, FAKE, UNIGRAMS)
+REAL_DOMAINS = ("tatoeba", "wmt_newstest")
+"""Files of the data directory that stand for two domains of real text: everyday sentences, and news."""
+REAL_DOMAIN_LANGUAGES = ("fr", "es", "de", "ru")
+"""Languages that have as much of the first as a corpus takes."""
 
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
@@ -49,12 +53,21 @@ def _conditions(scale: Scale, base: RunSpec, varied: RunSpec) -> Iterator[tuple[
         UNIGRAMS: changed(fake, Change("unigrams", pair[1:])),
         EXTRA: changed(Change("code_switched", pair)),
     }
-    if scale.source == "controlled":
-        first, second = DOMAINS
-        runs[SAME_DOMAIN] = replace(varied, corpus=replace(varied.corpus, domains=(first, first)))
-        runs[OTHER_DOMAIN] = replace(varied, corpus=replace(varied.corpus, domains=(first, second)))
+    for condition, domains in _domains(scale, pair[1]).items():
+        runs[condition] = replace(varied, corpus=replace(varied.corpus, domains=domains))
     for condition, spec in runs.items():
         yield {"condition": condition}, spec, condition in HEADLINE
+
+
+def _domains(scale: Scale, language: str) -> dict[str, tuple[str, str]]:
+    """The domains of English and of ``language``. Of real text English is the one that has enough of another."""
+    if scale.source == "controlled":
+        first, second = DOMAINS
+        return {SAME_DOMAIN: (first, first), OTHER_DOMAIN: (first, second)}
+    if language not in REAL_DOMAIN_LANGUAGES:
+        return {}
+    everyday, news = REAL_DOMAINS
+    return {SAME_DOMAIN: (everyday, everyday), OTHER_DOMAIN: (news, everyday)}
 
 
 tasks = contrasts.tasks

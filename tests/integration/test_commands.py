@@ -1,0 +1,124 @@
+"""What the README and the book tell readers to type does what they say, as it is written there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pybtex.database import Entry, parse_file, parse_string
+from typer.main import get_command
+
+from tests import blocks, scratch
+from tests.blocks import Block
+from xling_utils.cli import app
+
+BLOCKS = blocks.blocks()
+RUN = ("sh", "python")
+DATA = ("text", "bibtex")
+"""Blocks that are nothing to run: layouts of folders and files, entries of a bibliography."""
+ELSEWHERE = {
+    "make test": "this run is part of it",
+    "pip install --group measuring && pip install --no-deps -e .": "test_recording.py, with these packages alone",
+    ".venv/bin/xling probe MODEL --data DIR --languages fr,zh": "test_probe.py",
+}
+"""Lines of blocks, and which other test executes them."""
+UNTESTED = {"it installs gigabytes of CUDA libraries": 1}
+"""Reasons why blocks say of themselves that no test runs them, and how many do."""
+SERVICES = ("dask scheduler", "dask worker")
+"""What runs until it is stopped, on machines of its own."""
+MADE = ("TEXT", "FILE", "text.tar.xz")
+"""What commands of one page make, and those of the next make again."""
+USAGE = re.compile(r"\[[^\]]*\]|\.\.\.")
+NUMBERS = {"N": "11", "S": "controlled"}
+"""For placeholders of commands in sentences."""
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    place = tmp_path_factory.mktemp("documented")
+    return place, scratch.make(place)
+
+
+def runnable() -> list[Block]:
+    return [block for block in BLOCKS if block.kind in RUN and not block.untested]
+
+
+@pytest.mark.parametrize("block", runnable(), ids=str)
+def test_a_block_of_commands_runs(block: Block, book: tuple[Path, dict[str, str]]) -> None:
+    place, environment = book
+    if "data pack" in block.text:
+        for name in MADE:
+            subprocess.run(["rm", "-rf", place / name], check=True)
+    if block.kind == "python":
+        command, text = [sys.executable, "-"], block.text
+    else:
+        command, text = ["bash", "-eu", "-o", "pipefail"], _here(block.text)
+    done = subprocess.run(
+        command, input=text, cwd=place, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
+
+
+def _here(text: str) -> str:
+    """The commands of a block for this machine: without those that other tests execute, what stays up in the
+    background, and at a free address."""
+    port = _free_port()
+    lines = ["trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]
+    for line in text.replace("HOST:8786", f"127.0.0.1:{port}").splitlines():
+        command = line.partition(" #")[0].strip()
+        if command in ELSEWHERE:
+            continue
+        if command.removeprefix(".venv/bin/").startswith(SERVICES):
+            only = f"--host 127.0.0.1 --port {port} --no-dashboard" if "scheduler" in command else "--no-dashboard"
+            line = f"{command} {only} &"
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_every_block_is_run_or_says_why_not() -> None:
+    assert not [str(block) for block in BLOCKS if block.kind not in RUN + DATA], "neither a command nor data"
+    untested = [block.untested for block in BLOCKS if block.untested]
+    assert {reason: untested.count(reason) for reason in untested} == UNTESTED
+
+
+def test_what_other_tests_execute_is_still_written_somewhere() -> None:
+    lines = {line.partition(" #")[0].strip() for block in BLOCKS for line in block.text.splitlines()}
+    assert set(ELSEWHERE) <= lines
+
+
+@pytest.mark.parametrize("command", sorted({command for _, command in blocks.quoted()}))
+def test_a_command_in_a_sentence_is_one(command: str) -> None:
+    arguments = shlex.split(USAGE.sub("", command).replace("-p NAME VALUE", "-p name value"))[1:]
+    known, parsed = get_command(app), []
+    while hasattr(known, "commands"):
+        assert arguments and arguments[0] in known.commands, f"{command}: no such command"
+        parsed.append(arguments[0])
+        known = known.commands[arguments.pop(0)]
+    arguments = [NUMBERS.get(word, word) for word in arguments]
+    if "--help" not in arguments:
+        known.make_context(" ".join(parsed), arguments, resilient_parsing=not arguments)
+
+
+def test_entries_for_a_bibliography_are_those_of_the_book() -> None:
+    ours = parse_file(str(blocks.ROOT / "book/references.bib")).entries
+    shown = {key: entry for block in BLOCKS if block.kind == "bibtex" for key, entry in parse(block.text).items()}
+    assert set(shown) - set(ours) == {"xling2026"}, "the book itself"
+    for key in set(shown) & set(ours):
+        for field in ("title", "eprint", "doi", "pages", "booktitle"):
+            assert shown[key].fields.get(field) == ours[key].fields.get(field), f"{key}: {field}"
+        assert shown[key].persons == ours[key].persons, key
+
+
+def parse(text: str) -> dict[str, Entry]:
+    return dict(parse_string(text, "bibtex").entries)

@@ -1,0 +1,196 @@
+"""An interrupt or a death while runs are trained or measured: what was begun ends, and the next call goes on with it.
+
+Where a book of two or three cells is enough, its runs only count (``fake_worker.py``); all around them is real.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jupytext
+import psutil
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+from tests.faults import PATIENCE, processes_of, wait_for
+from tests.integration.test_execution import _checkpoints
+from xling_utils.store import RunStore
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+TRAIN = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from tests.integration.test_execution import WORKER, corpora, spec
+from xling_utils.execution import ensure
+from xling_utils.store import RunStore
+corpora.fingerprint = lambda corpus, data: "text"
+runs = ensure([spec(seed, 300) for seed in (1, 2)], store=RunStore(), jobs=2, worker=WORKER)
+print("began", *sorted(run.provenance["began"] for run in runs.values()))
+"""
+PARAMETERS = '# %% tags=["parameters"]\nscale = "controlled"\n\n'
+QUIET = PARAMETERS + "# %%\nprint(scale)\n"
+TRAINING = PARAMETERS + f"# %%\n{TRAIN}"
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    (tmp_path / "_toc.yml").write_text("")
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks/03_third.py").write_text(TRAINING)
+    return tmp_path
+
+
+@pytest.fixture
+def store(book: Path) -> RunStore:
+    return RunStore(book / "runs")
+
+
+def started(book: Path, *command: object) -> subprocess.Popen[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("XLING_")}
+    return subprocess.Popen(
+        [str(part) for part in command], cwd=book, env=environment, text=True, stdout=-1, stderr=-1
+    )  # fmt: skip
+
+
+def command_of(process: psutil.Process) -> str:
+    """Its command line; nothing once it has ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+def kernels(parent: int) -> list[psutil.Process]:
+    return [child for child in psutil.Process(parent).children() if "ipykernel_launcher" in command_of(child)]
+
+
+def progress(store: RunStore) -> list[int]:
+    return [int(path.read_text()) for path in _checkpoints(store)]
+
+
+def began(text: str) -> list[int]:
+    found = re.findall(r"began (\d+) (\d+)", text)
+    return [int(number) for number in found[-1]]
+
+
+def test_an_interrupted_cell_ends_its_runs_and_continues_when_run_again(
+    book: Path, store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(book)
+    monkeypatch.delenv("XLING_STORE", raising=False)
+    manager, client = start_new_kernel(startup_timeout=PATIENCE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        cell = client.execute(TRAIN)
+        wait_for(lambda: len(progress(store)) == 2)
+        manager.interrupt_kernel()
+        while (reply := client.get_shell_msg(timeout=PATIENCE))["parent_header"]["msg_id"] != cell:
+            pass
+        assert reply["content"]["ename"] == "KeyboardInterrupt"
+        wait_for(lambda: not processes_of(store))
+        kept = progress(store)
+        assert len(kept) == 2 and store.keys() == []
+
+        said: list[str] = []
+
+        def hear(message: dict) -> None:
+            if message["msg_type"] == "stream":
+                said.append(message["content"]["text"])
+
+        reply = client.execute_interactive(TRAIN, output_hook=hear, timeout=PATIENCE)
+        assert reply["content"]["status"] == "ok"
+        assert began("".join(said)) == sorted(kept)
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.parametrize("runner", ["papermill", "xling"])
+def test_an_interrupted_notebook_ends_its_runs_and_continues_when_run_again(
+    book: Path, store: RunStore, runner: str
+) -> None:
+    source, out = book / "notebooks/03_third.ipynb", book / "out.ipynb"
+    command: list[object] = [BIN / "xling", "run"]
+    if runner == "papermill":
+        notebook = jupytext.read(source.with_suffix(".py"))
+        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        jupytext.write(notebook, source)
+        command = [BIN / "papermill", source, out, "--no-progress-bar"]
+    else:
+        out = book / "_build/executed/03_third.ipynb"
+    child = started(book, *command)
+    wait_for(lambda: len(progress(store)) == 2)
+    (kernel,) = kernels(child.pid)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=PATIENCE)
+    assert child.returncode != 0
+    if runner == "xling":
+        assert child.returncode == 130
+        assert said.endswith("xling: interrupted; what was finished is kept, the same command continues\n")
+    wait_for(lambda: not processes_of(store) and not command_of(kernel))
+    kept = progress(store)
+    assert len(kept) == 2 and store.keys() == []
+
+    child = started(book, *command)
+    _, said = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 0, said
+    assert began(out.read_text()) == sorted(kept)
+
+
+def test_a_kernel_that_dies_takes_its_runs_along_and_all_other_chapters_finish(book: Path, store: RunStore) -> None:
+    for name in ("01_first", "02_second", "04_fourth"):
+        (book / f"notebooks/{name}.py").write_text(QUIET)
+    child = started(book, BIN / "xling", "run")
+    wait_for(lambda: len(progress(store)) == 2)
+    (kernel,) = kernels(child.pid)
+    kernel.kill()
+    said, complained = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 1
+    log = book / "_build/logs/03_third.log"
+    assert complained.endswith(f"xling: 03_third: DeadKernelError: Kernel died [log: {log}]\n")
+    assert "Traceback" not in complained and "DeadKernelError" in log.read_text()
+    assert [line for line in said.splitlines() if ": done" in line or ": failed" in line] == [
+        line for line in said.splitlines() if not line.endswith(": executing")
+    ]
+    executed = sorted(path.stem for path in (book / "_build/executed").glob("*.ipynb"))
+    assert executed == ["01_first", "02_second", "04_fourth"]
+    wait_for(lambda: not processes_of(store))
+
+    child = started(book, BIN / "xling", "run")
+    said, complained = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 0, complained
+    assert "01_first: up to date" in said and "03_third: done" in said
+    assert not log.exists() and min(began((book / "_build/executed/03_third.ipynb").read_text())) > 0
+
+
+RECORD = ("run", "--records-only", "02_window_size", "--scale", "smoke", "--seeds", "1", "--jobs", "2")
+ONE_PAIR = ("-p", "languages", "[fr]", "-p", "live", "headline")
+
+
+def measuring(parent: int) -> list[psutil.Process]:
+    """The processes that measure for ``parent``."""
+    return [child for child in psutil.Process(parent).children() if "spawn_main" in command_of(child)]
+
+
+def test_rows_interrupted_while_they_are_measured_are_finished_by_the_same_command(book: Path, store: RunStore) -> None:
+    command = (BIN / "xling", *RECORD, *ONE_PAIR)
+    for how, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9)):
+        child = started(book, *command)
+        wait_for(lambda: measuring(child.pid))  # noqa: B023
+        time.sleep(1)
+        found = measuring(child.pid)
+        child.send_signal(how)
+        assert found and child.wait(PATIENCE) == code
+        wait_for(lambda: not any(map(command_of, found)))  # noqa: B023
+        assert len(store.keys()) == 2
+
+    child = started(book, *command)
+    _, said = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 0, said
+    assert (book / "_build/records/02_window_size.smoke.csv").exists() and len(store.keys()) == 2

@@ -1,0 +1,109 @@
+"""A small book to run documented commands in, as they are written.
+
+Its scales have the sizes of ``smoke``, by a hook in every Python process; its chapter trains, measures and records, and
+draws nothing, since the tests of the book look at the figures. ``DIR`` is a directory of real text, all of it spoken by
+the controlled world.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from xling_utils.corpora import controlled, labelled
+from xling_utils.corpora.controlled.lexicon import dictionary
+
+ROOT = Path(__file__).resolve().parents[1]
+CHAPTERS = ("02_window_size",)
+"""Those that the documented commands name: the one with the fewest runs. (`xling probe` has tests of its own.)"""
+LANGUAGES = ("en", "fr", "es", "de", "ru", "zh", "hi")
+"""Of the real text."""
+NEW_LANGUAGE = "nl"
+"""Of the page on languages: not one of the book's."""
+SHRINK = """from dataclasses import replace
+
+from xling_utils import scales
+
+for name in ("controlled", "natural"):
+    scales._SCALES[name] = replace(scales._SCALES["smoke"], source=scales._SCALES[name].source)
+"""
+TOC = "format: jb-book\nroot: book/intro\nchapters:\n" + "".join(f"  - file: notebooks/{name}\n" for name in CHAPTERS)
+
+
+def make(place: Path) -> dict[str, str]:
+    """Lays the book out in ``place`` and returns the environment that commands run in."""
+    for name in ("_config.yml", "Makefile", "pyproject.toml", "requirements.lock", "CITATION.cff"):
+        shutil.copyfile(ROOT / name, place / name)
+        os.utime(place / name, (0, 0))  # older than .venv, so that make takes that as it is
+    (place / "_toc.yml").write_text(TOC, encoding="utf-8")
+    (place / ".venv").symlink_to(sys.prefix)
+    shutil.copytree(ROOT / "book", place / "book", ignore=shutil.ignore_patterns("intro.md"))
+    (place / "book/intro.md").write_text("# A small book\n", encoding="utf-8")
+    (place / "notebooks").mkdir()
+    for name in CHAPTERS:
+        notebook = _without_figures(ROOT / "notebooks" / f"{name}.py")
+        jupytext.write(notebook, place / "notebooks" / f"{name}.py", fmt="py:percent")
+        jupytext.write(notebook, place / "notebooks" / f"{name}.ipynb")
+    _write_text(place / "DIR")
+    (place / "hook").mkdir()
+    (place / "hook/sitecustomize.py").write_text(SHRINK, encoding="utf-8")
+    (place / "home").mkdir()
+    given = {name: value for name, value in os.environ.items() if not name.startswith(("XLING_", "MAKE"))}
+    return given | {
+        "PYTHONPATH": f"{place / 'hook'}{os.pathsep}{ROOT}",
+        "PATH": f"{place / '.venv/bin'}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(place / "home"),
+        "HF_HUB_OFFLINE": "1",
+    }
+
+
+def _without_figures(path: Path) -> nbformat.NotebookNode:
+    """A chapter's title, and its code up to the measured table; then what records that."""
+    notebook = jupytext.read(path)
+    (measuring,) = [n for n, cell in enumerate(notebook.cells) if "measures.table(" in cell.source]
+    code = [cell for cell in notebook.cells[: measuring + 1] if cell.cell_type == "code"]
+    lines = [line for cell in notebook.cells for line in cell.source.splitlines()]
+    title, (recording,) = lines[0], [line for line in lines if line.startswith("records.write(")]
+    notebook.cells = [new_markdown_cell(title), *code, new_code_cell(recording)]
+    return notebook
+
+
+def _write_text(data: Path) -> None:
+    for language in LANGUAGES:
+        _write_language(data, language, language)
+    _write_language(data, NEW_LANGUAGE, "de")
+
+
+def _write_language(data: Path, code: str, speaks: str) -> None:
+    """What the pages ask of a language, under the name ``code``, in one that the controlled world ``speaks``."""
+    rows = controlled.text(speaks, 2_000, 0)
+    lines, last = [], 0
+    for line, document in zip(rows["text"][:], rows["document"][:], strict=True):
+        lines += [""] * (document != last) + [line]
+        last = document
+    _write(data / "text" / code / "world.txt", [*lines, ""] * 3)  # held-out text takes a tenth, and needs 500 lines
+    for split, name in (("train", "nli/multinli15k/train"), ("test", "nli/xnli/test")):
+        if split == "test" or code == "en":
+            pairs = labelled.inference("controlled", speaks, split, count=300)
+            columns = zip(pairs["premise"][:], pairs["hypothesis"][:], pairs["label"][:], strict=True)
+            _write(data / f"{name}.{code}.tsv", ["\t".join(row) for row in columns])
+    for split, name in (("train", "ner/panx/train"), ("test", "ner/panx/dev")):
+        tagged = labelled.named_entities("controlled", speaks, split, count=200)
+        pairs = zip(tagged["words"][:], tagged["tags"][:], strict=True)
+        words = ["\n".join("\t".join(pair) for pair in zip(*both, strict=True)) + "\n" for both in pairs]
+        _write(data / f"{name}.{code}.tsv", words)
+    if code != "en":
+        words = [" ".join(pair) for pair in dictionary(speaks) if not any(" " in word for word in pair)]
+        _write(data / "dictionaries" / "muse" / f"en-{code}.train.txt", words[::2])
+        _write(data / "dictionaries" / "muse" / f"en-{code}.test.txt", words[1::2])
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,0 +1,88 @@
+"""Tables of measured rows: as CSV text, and on disk, written aside with a checksum, renamed in one step, verified on
+read."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from xling_utils import files
+from xling_utils.store import enough_space
+
+NUMBERS = ("seed", "layer", "step", "value", "low", "high", "n")
+"""The columns that hold numbers."""
+KEYS = ("run", "beside")
+"""The columns that hold keys of runs."""
+CHECKSUM = "# sha256 "
+
+
+def to_csv(frame: pd.DataFrame) -> str:
+    """The table as CSV text, six significant digits."""
+    buffer = io.StringIO()
+    frame.to_csv(buffer, index=False, float_format="%.6g")
+    return buffer.getvalue()
+
+
+def from_csv(source: Path | io.StringIO, needed: Iterable[str] = ()) -> pd.DataFrame:
+    """A table of :func:`to_csv`: only empty cells are missing, so that a word "NA" stays a word, and keys of runs stay
+    text, of which one in some thousands would be read as a number.
+
+    Raises :class:`UserError` where it cannot be read, lacks a column that is ``needed`` or has text for a number.
+    """
+    types = dict.fromkeys(KEYS, "str")
+    return files.table(source, needed, NUMBERS, keep_default_na=False, na_values=[""], dtype=types)
+
+
+def keep(path: Path, rows: pd.DataFrame) -> None:
+    """Puts ``rows`` at ``path`` for :func:`load`. Raises :class:`UserError` on a full disk, and leaves nothing then."""
+    text = to_csv(rows)
+    draft = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        with enough_space(path), draft.open("w", encoding="utf-8", newline="") as file:
+            file.write(f"{CHECKSUM}{_digest(text)}\n{text}")
+            file.flush()
+            os.fsync(file.fileno())
+        draft.rename(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def is_kept(path: Path) -> bool:
+    """Whether ``path`` holds the rows that were put there. If they are damaged, one line says so, and they count as
+    absent."""
+    if not path.exists():
+        return False
+    whole = _text(path) is not None
+    if not whole:
+        print(f"the kept rows {path} are damaged and count as absent", file=sys.stderr)
+    return whole
+
+
+def load(path: Path) -> pd.DataFrame:
+    """The rows that :func:`keep` put there. Raises :class:`ValueError` if they are damaged."""
+    text = _text(path)
+    if text is None:
+        raise ValueError(f"{path} is damaged")
+    return from_csv(io.StringIO(text))
+
+
+def _text(path: Path) -> str | None:
+    """The table of ``path``, or None if it is damaged. One kept before there were checksums has none."""
+    try:
+        whole = path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    if whole and not whole.startswith("#"):
+        return whole
+    first, _, text = whole.partition("\n")
+    return text if first == CHECKSUM + _digest(text) else None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,23 @@
+// Names for readers who hear the page, where the theme and the controls of notebooks give none or a wrong one.
+(() => {
+  const name = () => {
+    // The theme's own names leave out what is to be read there: "Search" where it says "Search Ctrl + K".
+    for (const element of document.querySelectorAll(".search-button-field, details > summary"))
+      element.removeAttribute("aria-label");
+    for (const title of document.querySelectorAll(".theme-switch-button svg > title")) {
+      title.parentElement.setAttribute("aria-hidden", "true");
+      title.remove();
+    }
+    for (const entry of document.querySelectorAll(".citation-list > [role='doc-biblioentry']"))
+      entry.setAttribute("role", "listitem");
+    for (const marks of document.querySelectorAll(".vega-chart [role='graphics-symbol']:not([aria-label])"))
+      marks.setAttribute("aria-label", marks.getAttribute("aria-roledescription"));
+    for (const handle of document.querySelectorAll(".noUi-handle:not([aria-label])")) {
+      const label = handle.closest(".jupyter-widgets:has(.widget-label)")?.querySelector(".widget-label");
+      if (label) handle.setAttribute("aria-label", label.textContent.trim());
+    }
+  };
+  name();
+  // Icons and controls are drawn after the page was read.
+  new MutationObserver(name).observe(document.body, { childList: true, subtree: true });
+})();
