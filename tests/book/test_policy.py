@@ -53,7 +53,8 @@ def test_markup_that_got_into_a_page_does_nothing(changed: Path, browser: Browse
     title = browser.run(TITLE)
     assert title.startswith("1. A sample chapter")
     browser.run("document.getElementById('handler').click(); document.getElementById('link').click();")
-    assert browser.run("try { return new Function('return 1')() } catch (error) { return error.name }") == "EvalError"
+    # A script of the driver itself may evaluate text, what it leaves to a timer may not.
+    browser.driver.execute_async_script("setTimeout(\"document.title='ran'\"); setTimeout(arguments[0], 50)")
     assert browser.run(TITLE) == title
     refused = [message for message in browser.errors() if "Content Security Policy" in message]
     assert len(refused) >= 6, "what breaks the policy is an error that test_pages.py would see"
@@ -80,9 +81,8 @@ def test_the_button_that_prints_still_prints(sample_html: Path, browser: Browser
 def test_words_that_look_like_markup_are_shown_as_words(sample_html: Path, browser: Browser) -> None:
     browser.open(sample_html / "notebooks" / "01_sample.html")
     assert browser.run("return document.querySelector('input[list]').value").startswith("</SCRIPT ><img src=x")
-    assert browser.run("return document.querySelector('#fig-words svg .role-title-text').textContent").startswith(
-        "</SC"
-    )
+    title = "return document.querySelector('#fig-words svg .role-title-text').textContent"
+    assert browser.run(title).startswith("</SC")
     assert "<img src=x" in browser.run("return document.querySelector('#fig-words .vega-chart').ariaLabel")
     assert browser.run("return [...document.querySelectorAll('td')].some((cell) => cell.textContent.includes('<img'))")
 

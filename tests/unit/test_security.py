@@ -192,6 +192,7 @@ UNREACHED = "ERROR:pip_audit._cli: Could not connect to the service of vulnerabi
     ("says", "ends", "code", "line"),
     [
         ("No known vulnerabilities found\n", 0, 0, "No known"),
+        ("zict could not be audited\nzipp could not be audited\n", 0, 0, "audit: not done for 2 packages"),
         (FOUND, 1, 1, "raise the versions named above in requirements.lock"),
         (UNREACHED, 1, 0, "audit: not done, there is no network"),
     ],

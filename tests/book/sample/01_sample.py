@@ -60,7 +60,7 @@ bars.encode(x="value:Q", y=alt.Y("word:N", axis=alt.Axis(labelLimit=80)), toolti
 )
 
 # %%
-words
+words.head()
 
 # %%
 ipywidgets.Combobox(options=[hostile], value=hostile, description="Word")
