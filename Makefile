@@ -13,10 +13,11 @@ export HF_HUB_OFFLINE := 1
 # uv reads its own variable where pip reads PIP_FIND_LINKS (a folder of wheels, such as a CPU build of torch).
 export UV_FIND_LINKS ?= $(shell printf '%s' "$${PIP_FIND_LINKS:-}" | tr ' ' ',')
 
-.PHONY: help setup book test soak reproduce bench clean lock
+.PHONY: help setup book pdf test soak reproduce bench clean lock
 
 help:
 	@echo "make book       the chapters run on this machine and the book in _build/html"
+	@echo "make pdf        the built book as one file, _build/book.pdf"
 	@echo "make test       style, spelling, types, tests, and the rendered book in a browser"
 	@echo "make soak       the long forms of the tests of faults, an hour or so"
 	@echo "make reproduce  every run of every chapter live, then the book"
@@ -55,6 +56,9 @@ $(BROWSER): $(READY)
 book: $(READY)
 	$(BIN)/xling run
 	$(BIN)/xling book
+
+pdf: $(READY) $(BROWSER)
+	$(BIN)/python -m tests.book.pdf
 
 test: $(READY) $(BROWSER)
 	$(BIN)/ruff check .

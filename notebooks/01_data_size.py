@@ -11,9 +11,9 @@
 # %% [markdown]
 # # How much data does it take?
 #
-# **The question.** An encoder reads English and French, never a translation, never a dictionary. After a while
+# **The question.** An {term}`encoder` reads English and French, never a translation, never a dictionary. After a while
 # the English word *dog* and the French word *chien* have similar vectors. Does that need a lot of text? And does
-# it need a *contextual* encoder at all, or do word2vec and GloVe, trained on the same text, align as well?
+# it need a *contextual* encoder at all, or do word2vec and GloVe ({term}`static vectors`), trained on the same text, align as well?
 #
 # **What the papers found.** Liu et al. trained GloVe, word2vec and BERT on 200,000 and on 1,000,000 sentences a
 # language {cite}`liu2020study,liu2020what`. With little data, BERT was the *worst* of the three at retrieving
@@ -52,7 +52,7 @@ folder = Path(data) if data else None
 # ## The runs
 #
 # The base pair is English with the first of `languages`. For each seed it is trained at two data sizes with each
-# model: GloVe, word2vec, BERT, and an encoder that is never trained, as a control. All read the same word pieces
+# model: GloVe, word2vec, {term}`BERT`, and an {term}`untrained encoder`, as a control. All read the same {term}`word pieces <word piece>`
 # of the same text and have the same width. BERT at the small size comes twice: once with **as many updates** as
 # at the large size (so it reads its few sentences many times over), once with **as many passes** (so it gets
 # fewer updates). The papers do not say which they mean, and it turns out to matter.
@@ -99,7 +99,7 @@ tables.show(data_size.summary(rows[rows["target"] == base], ["sentences", "model
 # %% [markdown]
 # ## Does a task carry over?
 #
-# Retrieval asks about words. The papers also ask about a task: an encoder, or a small network on top of static vectors,
+# Retrieval asks about words. The papers also ask about a task ({term}`zero-shot transfer`): an encoder, or a small network on top of static vectors,
 # learns from English examples whether one sentence follows from another, contradicts it, or neither; then it is asked in
 # the other language, of which it has never seen an example ({ref}`inference <zero-shot-transfer>`).
 
@@ -257,3 +257,14 @@ tables.show(compared, digits=6)
 
 # %% tags=["hide-input"]
 tables.show(records.hardware(CHAPTER, scale))
+
+# %% [markdown]
+# ## In short
+#
+# - What looked like a need for text is, at this size, a need for training: on little text an encoder aligns if it may read it often enough.
+# - Alignment comes late, after a plateau on which nothing shows. A run that is stopped early says nothing about it.
+# - Static vectors need much text, and live on what the languages share in writing. On real text that is most of what they find.
+# - The untrained encoder is the control to look at first: in French it finds as much as the trained one.
+#
+# **Further reading.** The dictionaries and the way to ask them are those of {cite:t}`conneau2018word`, the static vectors those of
+# {cite:t}`mikolov2013distributed` and {cite:t}`pennington2014glove`; BERT is that of {cite:t}`devlin2019bert`. On to {doc}`02_window_size`.

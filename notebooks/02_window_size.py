@@ -16,7 +16,7 @@
 #
 # **What the papers found.** Liu et al. cut their training text into slices of 20 tokens, so that every token is kept
 # and only the distant ones are out of sight {cite}`liu2020study,liu2020what`. With much data BERT lost a large part of
-# its cross-lingual ability, in retrieval and in inference; with little data it had nothing to lose. Giving word2vec
+# its cross-lingual ability, in {term}`retrieval <mean reciprocal rank>` and in {term}`inference <NLI>`; with little data it had nothing to lose. Giving word2vec
 # ever wider windows, in contrast, brought nothing. (A, figures 5 and 6; B, figures 3 and 4: charts without numbers, so
 # only directions can be compared.)
 
@@ -148,3 +148,13 @@ tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=
 # %% tags=["hide-input"]
 records.write(CHAPTER, scale, measured)
 tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
+
+# %% [markdown]
+# ## In short
+#
+# - Half a sentence is enough context for words to find their translations in the controlled world, if there is much text.
+# - With little text short inputs cost a part of it: the opposite of what the papers found.
+# - On real text three seeds cannot tell, and a world with dependencies beyond the clause is still to be tried.
+#
+# **Further reading.** {cite:t}`liu2020study`, section 3.2.3, for the contrast; {doc}`/book/negative_results` for what was tried in order to find it.
+# On to {doc}`03_overlap`.

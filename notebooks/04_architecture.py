@@ -16,8 +16,8 @@
 # tokens it reads? Or that the languages have to share them?
 #
 # **What the papers found.** K et al. varied one thing at a time and kept the number of parameters where they could:
-# depth matters most; a single attention head does nearly as well as twelve; few parameters hurt little as long as the
-# encoder is deep. Next sentence prediction hurts, a separator for each language makes no difference, and characters or
+# {term}`depth <layer>` matters most; a single attention head does nearly as well as twelve; few parameters hurt little as long as the
+# encoder is deep. Next sentence prediction hurts, a separator (a {term}`special token`) for each language makes no difference, and characters or
 # whole words do worse than word pieces {cite}`k2020crosslingual`. Wu, Conneau et al. gave each language its own
 # embeddings, its own bottom blocks, or both: the more is separate, the less is transferred, and that, not overlap,
 # is what decides {cite}`wu2020emerging`.
@@ -187,3 +187,13 @@ tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=
 # %% tags=["hide-input"]
 records.write(CHAPTER, scale, measured)
 tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
+
+# %% [markdown]
+# ## In short
+#
+# - What counts is what the languages have to share: with embeddings and most blocks for itself a language stays on its own.
+# - Depth, heads and objective matter little in so small a world; what a layer must have is width.
+# - One seed would have told another story at almost every level. Five seldom settle more than the largest effects.
+#
+# **Further reading.** {cite:t}`wu2020emerging`, section 4, for parameters kept apart; {cite:t}`k2020crosslingual` for everything that is varied at a fixed
+# number of parameters; {cite:t}`dufter2020identifying`, and {doc}`08_minimult`, for the smallest set-up in which to ask. On to {doc}`05_language_means`.

@@ -17,8 +17,8 @@
 # would have little left to do.
 #
 # **What the papers found.** Wu, Conneau et al. trained monolingual encoders and found their spaces to be nearly the same up
-# to a rotation: a rotation fitted on translations brings words and sentences of one language onto those of the other, and
-# CKA, a measure of shape that no rotation changes, is only a little lower for two monolingual encoders than for a
+# to a rotation: a rotation ({term}`Procrustes`) fitted on translations brings words and sentences of one language onto those of the other, and
+# {term}`CKA`, a measure of shape that no rotation changes, is only a little lower for two monolingual encoders than for a
 # bilingual one, and far above that of an untrained encoder. Layer by layer, CKA and retrieval go together, with a
 # correlation above .9 {cite}`wu2020emerging`.
 
@@ -191,3 +191,13 @@ layer_widget.LayerWidget(probes.tried(languages, folder, model)).widget("ru", "z
 # %% tags=["hide-input"]
 records.write(CHAPTER, scale, measured, model=model)
 tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
+
+# %% [markdown] tags=["of-the-record"]
+# ## In short
+#
+# - Two encoders that never met are nearly as alike as the two languages of one, and one rotation brings them together, sentences and words.
+# - What was learned on the states of one works on those of the other, after that rotation.
+# - Much of the likeness at the bottom needs no training at all: look at the floor.
+#
+# **Further reading.** {cite:t}`kornblith2019similarity` for CKA, {cite:t}`song2012feature` for its debiased form, {cite:t}`zhang2019girls` for what
+# makes rotations fit. Then {doc}`the ledger </book/ledger>`, for every claim of all chapters.

@@ -11,13 +11,13 @@
 # %% [markdown]
 # # A small peer: what breaks alignment between English and its own double
 #
-# **The question.** Two real languages differ in a hundred ways at once. Take two that differ in nothing: English, and a *Fake-English* in
+# **The question.** Two real languages differ in a hundred ways at once. Take two that differ in nothing: English, and a {term}`Fake-English` in
 # which every word piece has a second number of its own. The same sentences are read once in either. Nothing tells the encoder
 # which piece is whose double, but everything else is equal. Will it find out? And which small change to the encoder, or to its training, is
 # enough to keep it from finding out?
 #
 # **What the paper found.** Dufter and Schütze trained small encoders on such a pair {cite}`dufter2020identifying`. Theirs finds the double of most
-# words and sentences. Give each language positions of its own, and most of that is gone; special tokens of its own, or masked
+# words and sentences. Give each language positions of its own, and most of that is gone; {term}`special tokens <special token>` of its own, or masked
 # places that never show a random word, cost little alone; all three together leave next to nothing. A much larger encoder aligns the languages less
 # well than a small one. With the words of one language in reversed order nothing is found.
 #
@@ -129,3 +129,12 @@ tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER))) if len(na
 # %% tags=["hide-input"]
 records.write(CHAPTER, scale, measured)
 tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
+
+# %% [markdown]
+# ## In short
+#
+# - English and its double find each other with nothing but an equal structure between them.
+# - Positions of its own, or a reversed order of words, keep a language apart; special tokens of its own hardly do.
+# - A larger encoder aligns them better here, not worse. How large is too large depends on the text.
+#
+# **Further reading.** {cite:t}`dufter2020identifying`, whose study this is; {cite:t}`k2020crosslingual` for Fake-English in the papers of this book.

@@ -10,6 +10,8 @@ import jupytext
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "book").rglob("*.md")))
+OWN_TESTS = {"book/cluster.md": "tests/integration/test_cluster_page.py"}
+"""Pages whose blocks have a test of their own, which is there if they are."""
 NOTEBOOKS = tuple(sorted((ROOT / "notebooks").glob("*.py")))
 FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})(?P<kind>[^\n`]*)\n(?P<body>.*?)^(?P=fence)[ ]*$", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"(?<!`)`(?:\.venv/bin/)?(xling [a-z][^`]*)`", re.DOTALL)
@@ -49,6 +51,7 @@ def blocks() -> list[Block]:
     return [
         Block(page, text.count("\n", 0, match.start()) + 1, match["kind"].strip(), match["body"])
         for page, text in texts().items()
+        if page not in OWN_TESTS
         for match in FENCE.finditer(text)
         if not re.match(r"\{(?!code)", match["kind"].strip())
     ]

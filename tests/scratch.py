@@ -43,7 +43,7 @@ def make(place: Path) -> dict[str, str]:
         os.utime(place / name, (0, 0))  # older than .venv, so that make takes that as it is
     (place / "_toc.yml").write_text(TOC, encoding="utf-8")
     (place / ".venv").symlink_to(sys.prefix)
-    shutil.copytree(ROOT / "book", place / "book", ignore=shutil.ignore_patterns("intro.md"))
+    shutil.copytree(ROOT / "book", place / "book", ignore=shutil.ignore_patterns("*.md"))
     (place / "book/intro.md").write_text("# A small book\n", encoding="utf-8")
     (place / "notebooks").mkdir()
     for name in CHAPTERS:
@@ -88,13 +88,13 @@ def _write_language(data: Path, code: str, speaks: str) -> None:
         lines += [""] * (document != last) + [line]
         last = document
     _write(data / "text" / code / "world.txt", [*lines, ""] * 3)  # held-out text takes a tenth, and needs 500 lines
-    for split, name in (("train", "nli/multinli15k/train"), ("test", "nli/xnli/test")):
+    for split, name in (("train", "nli/multinli15k/train"), ("dev", "nli/xnli/dev"), ("test", "nli/xnli/test")):
         if split == "test" or code == "en":
             pairs = labelled.inference("controlled", speaks, split, count=300)
             columns = zip(pairs["premise"][:], pairs["hypothesis"][:], pairs["label"][:], strict=True)
             _write(data / f"{name}.{code}.tsv", ["\t".join(row) for row in columns])
     for split, name in (("train", "ner/panx/train"), ("test", "ner/panx/dev")):
-        tagged = labelled.named_entities("controlled", speaks, split, count=200)
+        tagged = labelled.named_entities("controlled", speaks, split, count=1_000 if split == "train" else 200)
         pairs = zip(tagged["words"][:], tagged["tags"][:], strict=True)
         words = ["\n".join("\t".join(pair) for pair in zip(*both, strict=True)) + "\n" for both in pairs]
         _write(data / f"{name}.{code}.tsv", words)

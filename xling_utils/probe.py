@@ -84,9 +84,10 @@ def _lay_out(root: Path, place: Path, name: str) -> None:
 
 
 def _alone(text: str) -> str:
-    """References to pages that the small book lacks, as plain words."""
+    """References to pages that the small book lacks, and to the glossary, as plain words."""
     pages = "|".join((*TASKS, "metrics", "bibliography"))
-    text = re.sub(r"\{doc\}`([^<`]+?)\s*<[^>]*>`", r"\1", text)
+    text = re.sub(r"\{(?:doc|term)\}`([^<`]+?)\s*<[^>]*>`", r"\1", text)
+    text = re.sub(r"\{term\}`([^`]+)`", r"\1", text)
     return re.sub(rf"\{{doc\}}`(?:[./a-z]*/)?(?!(?:{pages})`)([^`]+)`", r"the chapter \1 of the book", text)
 
 

@@ -92,6 +92,11 @@ def test_every_block_is_run_or_says_why_not() -> None:
     assert {reason: untested.count(reason) for reason in untested} == UNTESTED
 
 
+def test_pages_with_tests_of_their_own_have_them() -> None:
+    for page, tests in blocks.OWN_TESTS.items():
+        assert (blocks.ROOT / page).exists() == (blocks.ROOT / tests).exists(), f"{page} and {tests}"
+
+
 def test_what_other_tests_execute_is_still_written_somewhere() -> None:
     lines = {line.partition(" #")[0].strip() for block in BLOCKS for line in block.text.splitlines()}
     assert set(ELSEWHERE) <= lines

@@ -1,0 +1,32 @@
+"""The pages of reference say what the program says."""
+
+from __future__ import annotations
+
+import re
+
+from typer.testing import CliRunner
+
+from xling_utils import chapters, measures, records, reference
+from xling_utils.cli import app
+
+
+def test_every_column_has_a_meaning_and_no_other() -> None:
+    columns = {name for chapter in chapters.MODULES for name in measures.columns(chapter)}
+    assert set(reference.MEANINGS) == columns | {"spec", *records.PROVENANCE}
+
+
+def test_every_column_is_in_a_table() -> None:
+    assert set(re.findall(r"^\|(?: `\w+` \|)? `(\w+)` \|", reference.columns(), re.MULTILINE)) >= set(
+        reference.MEANINGS
+    )
+
+
+def test_every_command_and_option_of_the_help_is_on_the_page() -> None:
+    page = reference.commands()
+    commands = re.findall(r"^## xling (.+)$", page, re.MULTILINE)
+    assert {"run", "data check", "runs prune"} < set(commands)
+    for command in commands:
+        section = page.split(f"## xling {command}\n")[1].split("\n## ")[0]
+        told = CliRunner().invoke(app, [*command.split(), "--help"]).stdout
+        options = set(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", told)) - {"--help"}
+        assert options <= set(re.findall(r"`(--?[a-z][a-z-]*)", section)), command
