@@ -140,8 +140,8 @@ def _tree(block: list[tuple[int, str]], where: str) -> Tree:
         heads.append(token["head"])
     if heads.count(0) != 1:
         raise wrong(0, f"a sentence with {heads.count(0)} roots; a tree has one")
-    if (row := _on_a_cycle(heads)) is not None:
-        raise wrong(row, f"word {row + 1} stands above itself: a cycle is no tree")
+    if (caught := _on_a_cycle(heads)) is not None:
+        raise wrong(caught, f"word {caught + 1} stands above itself: a cycle is no tree")
     relations = [token["deprel"].split(":")[0] for token in tokens]
     return [token["form"] for token in tokens], [token["upos"] for token in tokens], heads, relations
 
