@@ -17,7 +17,7 @@ export UV_FIND_LINKS ?= $(shell printf '%s' "$${PIP_FIND_LINKS:-}" | tr ' ' ',')
 
 help:
 	@echo "make book       the chapters run on this machine and the book in _build/html"
-	@echo "make test       style, types, tests, and the rendered book in a browser"
+	@echo "make test       style, spelling, types, tests, and the rendered book in a browser"
 	@echo "make soak       the long forms of the tests of faults, an hour or so"
 	@echo "make reproduce  every run of every chapter live, then the book"
 	@echo "make bench      the benchmarks"
@@ -59,6 +59,7 @@ book: $(READY)
 test: $(READY) $(BROWSER)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell README.md CONTRIBUTING.md book notebooks xling_utils benchmarks
 	$(BIN)/mypy
 	$(PYTEST) --dist loadfile tests/unit tests/integration
 	$(BIN)/xling run

@@ -61,3 +61,8 @@ def quoted() -> list[tuple[str, str]]:
         for page, text in texts().items()
         for match in QUOTED.finditer(FENCE.sub("", text))
     ]
+
+
+def stands_in(page: str, command: str) -> bool:
+    """Whether ``command`` is a line of a block of ``page``."""
+    return any(block.page == page and command in block.text.splitlines() for block in blocks())

@@ -1,8 +1,8 @@
 """A small book to run documented commands in, as they are written.
 
-Its scales have the sizes of ``smoke``, by a hook in every Python process; its chapters train, measure and record, and
-draw nothing, since the tests of the book look at the figures. ``DIR`` is a directory of real text in which the controlled
-world speaks.
+Its scales have the sizes of ``smoke``, by a hook in every Python process; its chapter trains, measures and records, and
+draws nothing, since the tests of the book look at the figures. ``DIR`` is a directory of real text, all of it spoken by
+the controlled world.
 """
 
 from __future__ import annotations

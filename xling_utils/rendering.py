@@ -147,20 +147,24 @@ def _render(root: Path, build: Path, strict: bool) -> Path:
 
 
 def filled(page: bytes) -> bytes:
-    """A page with what is computed from the records in place of its marks, such as ``<!-- fill: ledger page -->``.
+    """A page with what is computed, from the records and the program, in place of its marks, such as
+    ``<!-- fill: ledger page -->``.
 
     Raises `UserError` on a mark that nothing fills."""
 
     def fill(mark: re.Match[bytes]) -> bytes:
-        from xling_utils import front_page
+        from xling_utils import front_page, reference
         from xling_utils import ledger_page as ledger
 
-        known = {"ledger page": ledger.page, "ledger summary": ledger.summary, "ledger check": ledger.check}
-        known |= {f"figure {name}": partial(front_page.figure, name) for name in front_page.FIGURES}
+        markup = {"ledger page": ledger.page, "ledger summary": ledger.summary, "ledger check": ledger.check}
+        markup |= {f"figure {name}": partial(front_page.figure, name) for name in front_page.FIGURES}
+        markdown = {"commands": reference.commands, "columns": reference.columns}
         name = mark[1].decode()
-        if name not in known:
-            raise UserError(f"nothing fills the mark {name!r} of a page; known: {', '.join(known)}")
-        return f"```{{raw}} html\n{known[name]()}\n```".encode()
+        if name in markdown:
+            return markdown[name]().encode()
+        if name not in markup:
+            raise UserError(f"nothing fills the mark {name!r} of a page; known: {', '.join((*markup, *markdown))}")
+        return f"```{{raw}} html\n{markup[name]()}\n```".encode()
 
     return _MARK.sub(fill, _VALUE.sub(_value, page))
 

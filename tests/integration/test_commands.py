@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from pybtex.database import Entry, parse_file, parse_string
 from typer.main import get_command
 
 from tests import blocks, scratch
@@ -25,13 +24,18 @@ DATA = ("text", "bibtex")
 ELSEWHERE = {
     "make test": "this run is part of it",
     "pip install --group measuring && pip install --no-deps -e .": "test_recording.py, with these packages alone",
+    ".venv/bin/xling probe MODEL --data DIR --languages fr,zh": "test_probe.py",
 }
 """Lines of blocks, and which other test executes them."""
-UNTESTED: dict[str, int] = {}
+UNTESTED = {"it installs gigabytes of CUDA libraries": 1}
 """Reasons why blocks say of themselves that no test runs them, and how many do."""
 SERVICES = ("dask scheduler", "dask worker")
 """What runs until it is stopped, on machines of its own."""
+MADE = ("TEXT", "FILE", "text.tar.xz")
+"""What commands of one page make, and those of the next make again."""
 USAGE = re.compile(r"\[[^\]]*\]|\.\.\.")
+NUMBERS = {"N": "11", "S": "controlled"}
+"""For placeholders of commands in sentences."""
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +51,9 @@ def runnable() -> list[Block]:
 @pytest.mark.parametrize("block", runnable(), ids=str)
 def test_a_block_of_commands_runs(block: Block, book: tuple[Path, dict[str, str]]) -> None:
     place, environment = book
+    if "data pack" in block.text:
+        for name in MADE:
+            subprocess.run(["rm", "-rf", place / name], check=True)
     if block.kind == "python":
         command, text = [sys.executable, "-"], block.text
     else:
@@ -90,6 +97,28 @@ def test_what_other_tests_execute_is_still_written_somewhere() -> None:
     assert set(ELSEWHERE) <= lines
 
 
-@pytest.mark.parametrize(("page", "command"), blocks.quoted(), ids=lambda value: value)
-def test_a_command_in_a_sentence_is_one(page: str, command: str) -> None:
-    words = shlex.split(USAGE.sub("", command))
+@pytest.mark.parametrize("command", sorted({command for _, command in blocks.quoted()}))
+def test_a_command_in_a_sentence_is_one(command: str) -> None:
+    arguments = shlex.split(USAGE.sub("", command).replace("-p NAME VALUE", "-p name value"))[1:]
+    known, parsed = get_command(app), []
+    while hasattr(known, "commands"):
+        assert arguments and arguments[0] in known.commands, f"{command}: no such command"
+        parsed.append(arguments[0])
+        known = known.commands[arguments.pop(0)]
+    arguments = [NUMBERS.get(word, word) for word in arguments]
+    if "--help" not in arguments:
+        known.make_context(" ".join(parsed), arguments, resilient_parsing=not arguments)
+
+
+def test_entries_for_a_bibliography_are_those_of_the_book() -> None:
+    ours = parse_file(str(blocks.ROOT / "book/references.bib")).entries
+    shown = {key: entry for block in BLOCKS if block.kind == "bibtex" for key, entry in parse(block.text).items()}
+    assert set(shown) - set(ours) == {"xling2026"}, "the book itself"
+    for key in set(shown) & set(ours):
+        for field in ("title", "eprint", "doi", "pages", "booktitle"):
+            assert shown[key].fields.get(field) == ours[key].fields.get(field), f"{key}: {field}"
+        assert shown[key].persons == ours[key].persons, key
+
+
+def parse(text: str) -> dict[str, Entry]:
+    return dict(parse_string(text, "bibtex").entries)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests import families
+from tests import blocks, families
 from xling_utils import probes
 from xling_utils.chapters import cka
 from xling_utils.corpora import controlled, labelled, parallel
@@ -21,6 +21,7 @@ from xling_utils.store import RunStore
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("en", "fr", "zh")
+DOCUMENTED = ".venv/bin/xling probe MODEL --data DIR --languages fr,zh"
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_model_gets_a_small_book_of_its_own(project: Path, data: Path, tmp_path: Path) -> None:
     model = families.saved(tmp_path / "my <model>", "DistilBERT", text())
-    done = xling(project, "probe", str(model), "--data", str(data), "--languages", "fr,zh")
+    assert all(blocks.stands_in(page, DOCUMENTED) for page in ("README.md", "book/run/model.md"))
+    documented = [{"MODEL": str(model), "DIR": str(data)}.get(word, word) for word in DOCUMENTED.split()[1:]]
+    done = xling(project, *documented)
     assert done.returncode == 0, done.stderr
     pages = Path(done.stdout.splitlines()[-1])
     assert pages == project / "_build" / "probe" / "my-model" / "_build" / "html"
