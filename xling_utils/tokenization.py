@@ -88,11 +88,11 @@ def build(spec: TokenizerSpec, corpora: dict[str, Dataset], data: Path | None = 
     if spec.kind == "words":
         frequent = sorted(_word_counts(corpora).items(), key=lambda item: (-item[1], item[0]))
         return _tokenizer([*SPECIAL, *(word for word, _ in frequent[: spec.size - FIRST])])
-    from xling_utils.corpora.directory import mbert_vocabulary
+    from xling_utils.corpora.directory import mbert_vocabulary, read_lines
 
     if data is None or spec.size:
         raise UserError("tokenizer: mbert takes its vocabulary from the data directory, and size 0")
-    lines = mbert_vocabulary(data).read_text(encoding="utf-8").split("\n")
+    lines = (line for _, line in read_lines(mbert_vocabulary(data)))
     return _tokenizer(list(dict.fromkeys([*SPECIAL, *filter(None, lines)])))
 
 

@@ -11,9 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from datasets import Dataset
 
-from tests.mutations import COUNTS, MARKUP, answered, survives
+from tests.mutations import COUNTS, MARKUP, answered, survives, within
+from xling_utils import tokenization
 from xling_utils.corpora import archive, directory, labelled, parallel, treebanks
+from xling_utils.corpora.text import normalise
+from xling_utils.errors import UserError
+from xling_utils.specs import TokenizerSpec
 
 TREE = (
     "# text = du Ann came\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n"
@@ -101,6 +106,39 @@ def test_the_check_of_data_survives_anything(name: str, data: Path, count: int) 
 
 
 @pytest.mark.parametrize("count", COUNTS)
+def test_a_vocabulary_survives_anything(data: Path, count: int) -> None:
+    path = data / VOCABULARY
+    path.parent.mkdir()
+    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n中\n", encoding="utf-8")
+    words = {"en": Dataset.from_dict({"text": ["a b"], "document": [0]})}
+    survives(lambda: tokenization.build(TokenizerSpec("mbert", 0), words, data), path, count)
+
+
+def test_any_number_of_marks_on_a_letter_takes_little_time() -> None:
+    for marks in ("\u0316\u0301" * 200_000, "\u0301" * 200_000 + "\u0316" * 200_000):
+        with within():
+            assert len(normalise(f"a{marks} b")) < 100
+    assert normalise("a\u0323\u0302 " * 400) == "ậ " * 399 + "ậ"
+
+
+def test_a_tree_of_any_depth_takes_little_time(data: Path) -> None:
+    path, words = data / "ud/UD_English-PUD/en_pud-ud-test.conllu", 5_000
+
+    def write(heads: list[int]) -> None:
+        lines = (f"{n}\tw\t_\tNOUN\t_\t_\t{h}\t{'dep' if h else 'root'}\t_\t_\n" for n, h in enumerate(heads, 1))
+        path.write_text("".join(lines) + "\n", encoding="utf-8")
+
+    heads = list(range(words))
+    write(heads)
+    with within():
+        assert treebanks.treebank("directory", "en", "test", data=data)["heads"][0] == heads
+    heads[3_999] = words
+    write(heads)
+    with within(), pytest.raises(UserError, match="line 4000: word 4000 stands above itself"):
+        treebanks.treebank("directory", "en", "test", data=data)
+
+
+@pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("packed", [False, True], ids=["in the xz data", "in the text"])
 def test_packed_text_survives_anything(packed: bool, data: Path, count: int) -> None:
     plain = data / "text/en/a.txt"
@@ -133,6 +171,7 @@ def test_files_of_any_name_can_be_checked(name: str, data: Path) -> None:
     shutil.copy(data / "text/en/a.txt", data / "text/en" / f"{name}.txt")
     shutil.copytree(data / "parallel/articles", data / "parallel" / name)
     shutil.copytree(data / "ud/UD_English-PUD", data / "ud" / name)
+    shutil.copytree(data / "text/zh", data / "text" / name)
     (data / "text/fr" / f"{name}.txt").write_bytes(b"\xff")
     assert answered("data", "check", str(data)) == 2
 

@@ -18,6 +18,7 @@ import heapq
 import lzma
 from collections.abc import Container, Iterable, Iterator
 from functools import cache
+from glob import escape
 from hashlib import blake2b, sha256
 from io import BufferedReader
 from itertools import chain, repeat
@@ -107,7 +108,8 @@ def text_files(data: Path, language: str, domain: str | None = None) -> list[Pat
 
 def protected_files(data: Path, language: str) -> list[Path]:
     """The files whose lines in ``language`` are tests of sentence retrieval, so no text to train on."""
-    patterns = (f"tatoeba/*-en.{language}", f"bucc2018/*.{language}", f"parallel/*/{language}.txt")
+    name = escape(language)
+    patterns = (f"tatoeba/*-en.{name}", f"bucc2018/*.{name}", f"parallel/*/{name}.txt")
     found = [path for pattern in patterns for end in ("", ".xz") for path in data.glob(pattern + end)]
     return sorted(path for path in found if path.parent.name not in CUT_FROM_TEXT)
 

@@ -46,6 +46,8 @@ clusters of a word are the same inside a sentence. A simplification of the chara
 et al. (2000): a final consonant is a cluster of its own."""
 
 
+LONG = 1_000
+"""Characters of a line."""
 BEYOND = "\U000e0000-\U0010ffff"
 """Tags, variation selectors and the private planes: format characters all of them."""
 
@@ -60,6 +62,8 @@ def normalise(line: str, *, form: Form = "lower") -> str:
         return " ".join(line.split())
     line = _dropped().sub("", line)
     if not line.isascii():
+        if len(line) > LONG:  # sorting the marks of one letter takes time by the square of their number
+            line = _many_marks().sub(r"\1", line)
         line = unicodedata.normalize("NFC", line)
     if form == "lower":
         line = unicodedata.normalize("NFC", _dotted_i.sub("i", line.lower()))
@@ -75,6 +79,13 @@ _dotted_i = re.compile("i\u0307+")  # what Python makes of the Turkish capital w
 def _unit() -> re.Pattern[str]:
     marks = _characters(lambda c: unicodedata.category(c).startswith("P"))
     return re.compile(f"([{marks}$+<=>^`|~{HAN}]|{THAI_CLUSTER})")
+
+
+@cache
+def _many_marks() -> re.Pattern[str]:
+    """More marks on one letter than any writing has; Unicode's stream-safe format draws the line there, too."""
+    marks = _characters(lambda c: unicodedata.combining(c) > 0)
+    return re.compile(f"([{marks}]{{30}})[{marks}]+")
 
 
 @cache

@@ -140,20 +140,27 @@ def _tree(block: list[tuple[int, str]], where: str) -> Tree:
         heads.append(token["head"])
     if heads.count(0) != 1:
         raise wrong(0, f"a sentence with {heads.count(0)} roots; a tree has one")
-    for row in range(len(heads)):
-        if row + 1 in _above(heads, row):
-            raise wrong(row, f"word {row + 1} stands above itself: a cycle is no tree")
+    if (caught := _on_a_cycle(heads)) is not None:
+        raise wrong(caught, f"word {caught + 1} stands above itself: a cycle is no tree")
     relations = [token["deprel"].split(":")[0] for token in tokens]
     return [token["form"] for token in tokens], [token["upos"] for token in tokens], heads, relations
 
 
-def _above(heads: list[int], row: int) -> list[int]:
-    """The words above that of ``row``, up to the root or round a cycle once."""
+def _on_a_cycle(heads: list[int]) -> int | None:
+    """The row of the first word that stands above itself. Every word is visited twice at most."""
+    first_seen_from: dict[int, int] = {}
     found: list[int] = []
-    while heads[row] and heads[row] not in found:
-        found.append(heads[row])
-        row = heads[row] - 1
-    return found
+    for start in range(1, len(heads) + 1):
+        word = start
+        while word and word not in first_seen_from:
+            first_seen_from[word] = start
+            word = heads[word - 1]
+        if word and first_seen_from[word] == start:
+            cycle = [word]
+            while (above := heads[cycle[-1] - 1]) != word:
+                cycle.append(above)
+            found += cycle
+    return min(found) - 1 if found else None
 
 
 def _files(data: Path, split: str) -> dict[str, Path]:
