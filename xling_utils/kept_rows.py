@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from xling_utils import files
+from xling_utils.errors import UserError
 from xling_utils.store import enough_space
 
 NUMBERS = ("seed", "layer", "step", "value", "low", "high", "n")
@@ -20,6 +21,8 @@ NUMBERS = ("seed", "layer", "step", "value", "low", "high", "n")
 KEYS = ("run", "beside")
 """The columns that hold keys of runs."""
 CHECKSUM = "# sha256 "
+FIRST_COLUMNS = ("task,", "experiment,")
+"""How a table begins that was kept before there were checksums."""
 
 
 def to_csv(frame: pd.DataFrame) -> str:
@@ -65,11 +68,15 @@ def is_kept(path: Path) -> bool:
 
 
 def load(path: Path) -> pd.DataFrame:
-    """The rows that :func:`keep` put there. Raises :class:`ValueError` if they are damaged."""
+    """The rows that :func:`keep` put there. Raises :class:`ValueError` if they are damaged, and :class:`UserError` if
+    those of before there were checksums are no table."""
     text = _text(path)
     if text is None:
         raise ValueError(f"{path} is damaged")
-    return from_csv(io.StringIO(text))
+    try:
+        return from_csv(io.StringIO(text))
+    except UserError:
+        raise UserError(f"{path}: the kept rows are damaged; remove the file, and they are measured again") from None
 
 
 def _text(path: Path) -> str | None:
@@ -78,7 +85,7 @@ def _text(path: Path) -> str | None:
         whole = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
         return None
-    if whole and not whole.startswith("#"):
+    if whole.startswith(FIRST_COLUMNS):
         return whole
     first, _, text = whole.partition("\n")
     return text if first == CHECKSUM + _digest(text) else None
