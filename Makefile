@@ -13,12 +13,13 @@ export HF_HUB_OFFLINE := 1
 # uv reads its own variable where pip reads PIP_FIND_LINKS (a folder of wheels, such as a CPU build of torch).
 export UV_FIND_LINKS ?= $(shell printf '%s' "$${PIP_FIND_LINKS:-}" | tr ' ' ',')
 
-.PHONY: help setup book pdf test reproduce bench clean lock
+.PHONY: help setup book pdf test soak reproduce bench clean lock
 
 help:
 	@echo "make book       the chapters run on this machine and the book in _build/html"
 	@echo "make pdf        the built book as one file, _build/book.pdf"
 	@echo "make test       style, spelling, types, tests, and the rendered book in a browser"
+	@echo "make soak       the long forms of the tests of faults, an hour or so"
 	@echo "make reproduce  every run of every chapter live, then the book"
 	@echo "make bench      the benchmarks"
 	@echo "make setup      only the environment (.venv) and the browser that the tests use"
@@ -68,6 +69,9 @@ test: $(READY) $(BROWSER)
 	$(BIN)/xling run
 	$(BIN)/xling book
 	$(PYTEST) --dist worksteal tests/book
+
+soak: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m soak tests/unit tests/integration
 
 reproduce: $(READY)
 	$(BIN)/xling run -p live all

@@ -13,7 +13,7 @@ from typing import Any
 from xling_utils.chapters import MODULES, Planned
 from xling_utils.errors import UserError
 
-SHARED = ("scale", "data", "engine", "scheduler", "jobs")
+SHARED = ("scale", "data", "engine", "scheduler", "jobs", "processes")
 """Parameters that chapters must agree in, to be trained together."""
 OWN = ("languages", "seeds", "live")
 
@@ -22,7 +22,8 @@ def ahead(plans: Mapping[str, Mapping[str, Any]], say: Callable[[str], None]) ->
     """Trains and measures what the chapters of ``plans``, chapter -> its parameters, ask for; one chapter alone does so
     by itself. What cannot be done is left to its chapter, which names it."""
     groups: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
-    for chapter, parameters in plans.items():
+    for chapter, given in plans.items():
+        parameters = {"processes": 1} | dict(given)  # a notebook has no such parameter
         if chapter in MODULES and not parameters.get("model") and {*SHARED, *OWN} <= set(parameters):
             groups.setdefault(tuple(parameters[name] for name in SHARED), {})[chapter] = parameters
     for shared, several in groups.items():

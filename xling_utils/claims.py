@@ -113,7 +113,7 @@ class Ledger:
     def _sample(self, claim: Claim, test: Predicate, measure: str, rows: Rows) -> Sample:
         try:
             return sample(test, self.selections(claim, measure), rows)
-        except (UserError, SyntaxError) as error:
+        except UserError as error:
             raise UserError(f"book/claims.yml: claim {claim.id}: {error}") from None
 
     def _what_is_missing(self, claim: Claim, rows: Rows) -> str:
@@ -175,6 +175,10 @@ def _claim(entry: Any, measures: Mapping[str, Any], path: Path) -> Claim:
     except (TypeError, KeyError) as error:
         raise UserError(f"{path}: claim {name}: {error}") from None
     for test in tests:
+        try:
+            names_in(test)
+        except UserError as error:
+            raise UserError(f"{path}: claim {name}: {error}") from None
         if sum(bound is not None for bound in (test.above, test.below, test.within)) != 1:
             raise UserError(f"{path}: claim {name}: a test takes one of above, below and within")
     for kind, given, known in (("chapter", [made.chapter], MODULES), ("measure", made.measured, measures)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from xling_utils.cli_output import OPTIONS, Json, aligned, to_json
-from xling_utils.errors import UserError
+from xling_utils.errors import UserError, printable
 
 if TYPE_CHECKING:
     from xling_utils.store import RunStore
@@ -42,7 +42,7 @@ def verify() -> int:
     store = _store()
     problems = store.verify()
     for key, problem in problems.items():
-        print(f"{key}: {problem}")
+        print(printable(f"{key}: {problem}"))
     print(f"{len(store.keys())} runs in {store.root}, {len(problems)} damaged")
     return 1 if problems else 0
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+LONGEST = 10_000
+"""Characters of a message: the line that it quotes may be a megabyte."""
+
 
 class UserError(Exception):
     """A mistake of the caller: one line that says what is wrong, where, and what to do.
@@ -12,6 +15,8 @@ class UserError(Exception):
     """
 
     def __init__(self, message: str) -> None:
+        if len(message) > LONGEST:
+            message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
         super().__init__(printable(message))
 
     def _render_traceback_(self) -> list[str]:

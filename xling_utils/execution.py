@@ -44,8 +44,8 @@ def ensure(
     """Every run of ``specs``, from the store where it has them, else trained now and stored.
 
     ``data`` is the data directory of specs that read real text. ``jobs`` runs are trained at a time (default:
-    one a usable core), each in a child process with its share of the cores, or in ``processes`` processes
-    that share one run's batches. Where there are several GPUs the jobs take them in turn. ``progress`` shows
+    as many as keep the cores busy), each in a child process with its share of the cores, or in ``processes``
+    processes that share one run's batches. Where there are several GPUs the jobs take them in turn. ``progress`` shows
     one bar on standard error. ``worker`` is the command that trains a request (default: this package's own).
 
     With ``engine="dask"`` each run is one task of the distributed scheduler at ``scheduler`` (``None``: a
@@ -64,7 +64,7 @@ def ensure(
     keys = {spec: run_key(spec, fingerprints[what]) for spec, what in reads.items()}
     missing = [spec for spec, key in keys.items() if store.get(key) is None]
     if missing:
-        jobs = min(jobs or usable_cores(), len(missing))
+        jobs = min(jobs or max(1, usable_cores() // processes), len(missing))
         long = min(jobs, max(1, sum(_work(spec) > 0 for spec in missing)))  # an untrained run is over at once
         # A Dask worker of a cluster says with its own number of threads how many tasks share its machine.
         threads = 1 if scheduler else max(1, usable_cores() // (long * processes))

@@ -74,7 +74,8 @@ def check() -> str:
 
 def _checked(row: Mapping[str, Any]) -> str:
     cells = (html.escape(row["test"]), WORDS[row["verdict"]], f"{row['value']:+.3f}", f"{row['new']:+.3f}")
-    link = f'<td><a href="#claim-{row["claim"]}">{row["claim"]}</a></td>'
+    name = html.escape(row["claim"])
+    link = f'<td><a href="#claim-{name}">{name}</a></td>'
     return (
         f"<tr>{link}{''.join(f'<td>{cell}</td>' for cell in cells)}<td>{'yes' if row['repeated'] else 'no'}</td></tr>"
     )
@@ -105,17 +106,19 @@ def page() -> str:
 def _claim(claim: claims.Claim, found: Mapping[str, Finding]) -> str:
     said = "".join(_scale(claim, scale, finding) for scale, finding in found.items())
     chapter = claim.chapter.split("_", 1)[0].lstrip("0")
+    name, paper = html.escape(claim.id), html.escape(claim.paper)
+    experiments = html.escape(", ".join(claim.experiments))
     return (
-        f'<article id="claim-{claim.id}" data-paper="{claim.paper}" data-chapter="{claim.chapter}">'
-        f'<h3><a href="#claim-{claim.id}">{claim.id}</a> {html.escape(claim.claim)}</h3>'
-        f"<p>{claim.paper}, {html.escape(claim.where)}: {html.escape(claim.theirs)} "
-        f'<a href="../notebooks/{claim.chapter}.html">Chapter {chapter}</a>, {", ".join(claim.experiments)}.</p>'
+        f'<article id="claim-{name}" data-paper="{paper}" data-chapter="{claim.chapter}">'
+        f'<h3><a href="#claim-{name}">{name}</a> {html.escape(claim.claim)}</h3>'
+        f"<p>{paper}, {html.escape(claim.where)}: {html.escape(claim.theirs)} "
+        f'<a href="../notebooks/{claim.chapter}.html">Chapter {chapter}</a>, {experiments}.</p>'
         f"{said}</article>"
     )
 
 
 def _scale(claim: claims.Claim, scale: str, finding: Finding) -> str:
-    target = f"../notebooks/{claim.chapter}.html#{claims.load().figure(claim, scale)}"
+    target = html.escape(f"../notebooks/{claim.chapter}.html#{claims.load().figure(claim, scale)}")
     lines = "".join(
         f'<li>{html.escape(part.text)}: <a href="{target}">{html.escape(value(part))}</a></li>'
         for part in finding.parts

@@ -113,6 +113,7 @@ def table(
     engine: str = "local",
     scheduler: str | None = None,
     jobs: int | None = None,
+    processes: int = 1,
     model: str | None = None,
     seed: int | None = None,
 ) -> pd.DataFrame:
@@ -128,7 +129,9 @@ def table(
 
         return probes.table(chapter, model, scale, languages, data)
     grid = planned(chapter, scale, languages, seeds, live, data, seed)
-    kept = prepare({chapter: grid}, scale, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
+    kept = prepare(
+        {chapter: grid}, scale, data=data, engine=engine, scheduler=scheduler, jobs=jobs, processes=processes
+    )
     frames = [
         labelled(chapter, dict(p.condition), p.spec.seed, kept_rows.load(kept[p, task]), scale)
         for p in grid
@@ -160,13 +163,14 @@ def prepare(
     engine: str = "local",
     scheduler: str | None = None,
     jobs: int | None = None,
+    processes: int = 1,
 ) -> dict[tuple[Planned, str], Path]:
     """Trains and measures the runs of ``grids``, chapter -> its runs, where that is not done: of several chapters all
     together, so that no core waits for the last run of each. Returns where the rows of a run and a task are kept.
     Raises as :func:`table` does."""
     store = RunStore()
     specs = [spec for grid in grids.values() for p in grid for spec in p.specs]
-    runs = ensure(specs, store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs)
+    runs = ensure(specs, store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs, processes=processes)
     folder, sizes = store.folder(".measures"), scale_of(scale)
     keys = {p: tuple(runs[spec].key for spec in p.specs) for grid in grids.values() for p in grid}
     wanted = [(p, task) for chapter, grid in grids.items() for p in grid for task in chapters.module(chapter).tasks(p)]
@@ -174,10 +178,10 @@ def prepare(
     missing = {(keys[p], task): path for (p, task), path in paths.items() if not kept_rows.is_kept(path)}
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
-        processes = multiprocessing.get_context("spawn")
-        wanted_until_closed, wanting = processes.Pipe(duplex=False)
+        spawning = multiprocessing.get_context("spawn")
+        wanted_until_closed, wanting = spawning.Pipe(duplex=False)
         with (
-            ProcessPoolExecutor(workers, processes, initializer=_begin, initargs=(wanted_until_closed,)) as pool,
+            ProcessPoolExecutor(workers, spawning, initializer=_begin, initargs=(wanted_until_closed,)) as pool,
             bar(len(missing), "measuring") as progress,
         ):
             futures = {

@@ -31,6 +31,11 @@ EXTREMES = ("least", "most")
 TYPOLOGY = "typology"
 """A selection of this key takes no rows: it is the distance of each language from English, and ``word order`` its one
 kind so far."""
+ARITHMETIC = (
+    *(ast.Expression, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.USub, ast.Add, ast.Sub, ast.Mult, ast.Div),
+    *(ast.Name, ast.Constant, ast.Load),
+)
+"""What a quantity is made of."""
 FEWEST_POINTS, FEWEST_LANGUAGES = 4, 5
 """A correlation over fewer points, or languages, is none."""
 
@@ -157,8 +162,20 @@ def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> 
 
 
 def names_in(test: Predicate) -> set[str]:
-    """The selections that a test speaks of."""
-    return {node.id for node in ast.walk(ast.parse(test.quantity, mode="eval")) if isinstance(node, ast.Name)}
+    """The selections that a test speaks of. Raises :class:`UserError` if its quantity is more than arithmetic: pandas
+    would call and look up what it names."""
+    try:
+        nodes = list(ast.walk(ast.parse(str(test.quantity), mode="eval")))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        nodes = []
+    numbers = (node.value for node in nodes if isinstance(node, ast.Constant))
+    if not nodes or not all(isinstance(node, ARITHMETIC) for node in nodes) or not all(map(_is_number, numbers)):
+        raise UserError(f"quantity {test.quantity!r:.80}: write names, numbers, + - * / and a comma between two")
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _with_keys(table: pd.DataFrame) -> pd.DataFrame:

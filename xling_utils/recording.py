@@ -27,8 +27,9 @@ EVERY_RUN: dict[str, Any] = {
     "engine": "local",
     "scheduler": None,
     "jobs": None,
+    "processes": 1,
 }
-"""The parameters and their defaults: every run that ``xling plan`` lists."""
+"""The parameters and their defaults: every run that ``xling plan`` lists, each trained in one process."""
 
 
 def record(

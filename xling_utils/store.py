@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xling_utils.errors import UserError
+from xling_utils.errors import UserError, printable
 from xling_utils.files import json_object, table
 from xling_utils.specs import RunSpec, run_from_dict, to_dict
 
@@ -106,7 +106,8 @@ class RunStore:
             return None
         if problem := damage(path, key):
             place = self._set_aside(path)
-            print(f"run {key} is damaged ({problem}); {place} and it counts as absent", file=sys.stderr)
+            line = f"run {key} is damaged ({problem}); {place} and it counts as absent"
+            print(printable(line), file=sys.stderr)
             return None
         return Run(key, path, read_spec(path), json_object(path / "provenance.json"))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,19 @@ def test_only_a_changed_page_is_parsed_again(root: Path) -> None:
     log = (root / "_build" / "render.log").read_text(encoding="utf-8")
     assert "0 added, 1 changed, 0 removed" in log
     assert "One more sentence." in (root / "_build" / "html" / "book" / "intro.html").read_text(encoding="utf-8")
+
+
+def test_a_page_changed_after_the_clock_was_set_back_is_rendered(root: Path) -> None:
+    """Seen from a clock set back by two days, it was rendered tomorrow and changed yesterday."""
+    page, staged = root / "book" / "intro.md", root / "_build" / "stage"
+    render(root)
+    page.write_text(page.read_text(encoding="utf-8") + "\nWritten after that.\n", encoding="utf-8")
+    stage(root, root / "_build" / "executed", staged)
+    for path, days in ((staged / "book" / "intro.md", -1), (staged / "_build" / ".doctrees" / "environment.pickle", 1)):
+        then = time.time() + days * 86_400
+        os.utime(path, (then, then))
+    render(root)
+    assert "Written after that." in (root / "_build" / "html" / "book" / "intro.html").read_text(encoding="utf-8")
 
 
 def test_a_warning_fails_and_leaves_the_published_pages(root: Path) -> None:

@@ -23,6 +23,7 @@ DATA = ("text", "bibtex")
 """Blocks that are nothing to run: layouts of folders and files, entries of a bibliography."""
 ELSEWHERE = {
     "make test": "this run is part of it",
+    "make soak": "the weekly workflow",
     "pip install --group measuring && pip install --no-deps -e .": "test_recording.py, with these packages alone",
     ".venv/bin/xling probe MODEL --data DIR --languages fr,zh": "test_probe.py",
 }

@@ -178,16 +178,8 @@ def measuring(parent: int) -> list[psutil.Process]:
     return [child for child in psutil.Process(parent).children() if "spawn_main" in command_of(child)]
 
 
-def test_rows_interrupted_in_training_and_in_measuring_are_finished_by_the_same_command(
-    book: Path, store: RunStore
-) -> None:
+def test_rows_interrupted_while_they_are_measured_are_finished_by_the_same_command(book: Path, store: RunStore) -> None:
     command = (BIN / "xling", *RECORD, *ONE_PAIR)
-    child = started(book, *command)
-    wait_for(lambda: processes_of(store))
-    child.send_signal(signal.SIGINT)
-    assert child.wait(PATIENCE) == 130
-    wait_for(lambda: not processes_of(store))
-
     for how, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9)):
         child = started(book, *command)
         wait_for(lambda: measuring(child.pid))  # noqa: B023

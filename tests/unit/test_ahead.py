@@ -55,6 +55,22 @@ def test_one_chapter_another_scale_or_a_probe_does_it_by_itself(asked: list[set[
     assert asked == []
 
 
+def test_runs_are_divided_over_as_many_processes_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    divided: list[int] = []
+
+    def ensure(specs: Any, *, processes: int, **_: Any) -> Any:
+        divided.append(processes)
+        raise UserError("enough")
+
+    monkeypatch.setattr(measures, "ensure", ensure)
+    notebooks = {chapter: {k: v for k, v in given.items() if k != "processes"} for chapter, given in plans().items()}
+    for asked in (plans(processes=3), notebooks):
+        ahead(asked, lambda line: None)
+    with pytest.raises(UserError, match="enough"):
+        measures.table(CHAPTERS[0], "smoke", ["fr"], 1, "all", processes=2)
+    assert divided == [3, 1, 2]
+
+
 def test_longer_measures_begin_first() -> None:
     asked = [((("a",), task), Path()) for task in (measures.WORDS, measures.LANGUAGE_MEANS, "NLI")]
     assert min(asked, key=measures._longest_first)[0][1] == measures.LANGUAGE_MEANS

@@ -45,3 +45,22 @@ table.head()
 
 # %%
 ipywidgets.IntSlider(value=3, description="layer $l$")
+
+# %% [markdown]
+# Words of somebody's data that look like markup: they stay words.
+
+# %% tags=["hide-input"]
+hostile = "</SCRIPT ><img src=x onerror=\"document.title='ran'\"><script>document.title='ran'</script>"
+words = pd.DataFrame({"word": [hostile, "chat"], "value": [2, 1]})
+
+# %% mystnb={"figure": {"name": "fig-words", "caption": "Two words."}}
+bars = alt.Chart(words, title=hostile[:30], description=hostile).mark_bar()
+bars.encode(x="value:Q", y=alt.Y("word:N", axis=alt.Axis(labelLimit=80)), tooltip=["word", "value"]).properties(
+    width=300
+)
+
+# %%
+words
+
+# %%
+ipywidgets.Combobox(options=[hostile], value=hostile, description="Word")
