@@ -36,6 +36,12 @@ class Block:
         found = UNTESTED.search(self.text)
         return found[1] if found else None
 
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """Its lines without comments, and those that go on joined."""
+        lines = re.sub(r"\\\n\s*", "", self.text).splitlines()
+        return tuple(command for line in lines if (command := re.sub(r"(^|\s)#.*", "", line).strip()))
+
 
 def texts() -> dict[str, str]:
     """Markdown by page; of a notebook that of its cells."""
@@ -51,7 +57,6 @@ def blocks() -> list[Block]:
     return [
         Block(page, text.count("\n", 0, match.start()) + 1, match["kind"].strip(), match["body"])
         for page, text in texts().items()
-        if page not in OWN_TESTS
         for match in FENCE.finditer(text)
         if not re.match(r"\{(?!code)", match["kind"].strip())
     ]
@@ -68,4 +73,4 @@ def quoted() -> list[tuple[str, str]]:
 
 def stands_in(page: str, command: str) -> bool:
     """Whether ``command`` is a line of a block of ``page``."""
-    return any(block.page == page and command in block.text.splitlines() for block in blocks())
+    return any(block.page == page and command in block.commands for block in blocks())

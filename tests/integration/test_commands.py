@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -23,14 +22,13 @@ DATA = ("text", "bibtex")
 """Blocks that are nothing to run: layouts of folders and files, entries of a bibliography."""
 ELSEWHERE = {
     "make test": "this run is part of it",
+    "make soak": "the weekly workflow",
     "pip install --group measuring && pip install --no-deps -e .": "test_recording.py, with these packages alone",
     ".venv/bin/xling probe MODEL --data DIR --languages fr,zh": "test_probe.py",
 }
 """Lines of blocks, and which other test executes them."""
 UNTESTED = {"it installs gigabytes of CUDA libraries": 1}
 """Reasons why blocks say of themselves that no test runs them, and how many do."""
-SERVICES = ("dask scheduler", "dask worker")
-"""What runs until it is stopped, on machines of its own."""
 MADE = ("TEXT", "FILE", "text.tar.xz")
 """What commands of one page make, and those of the next make again."""
 USAGE = re.compile(r"\[[^\]]*\]|\.\.\.")
@@ -45,7 +43,19 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
 
 
 def runnable() -> list[Block]:
-    return [block for block in BLOCKS if block.kind in RUN and not block.untested]
+    """Blocks to run here, those that say the same once."""
+    seen = {block.commands for block in BLOCKS if block.page in blocks.OWN_TESTS}
+    chosen = []
+    for block in BLOCKS:
+        if block.kind in RUN and not block.untested and _here(block) not in seen:
+            seen.add(_here(block))
+            chosen.append(block)
+    return chosen
+
+
+def _here(block: Block) -> tuple[str, ...]:
+    """Its commands but for those that other tests execute."""
+    return tuple(command for command in block.commands if command not in ELSEWHERE)
 
 
 @pytest.mark.parametrize("block", runnable(), ids=str)
@@ -57,33 +67,12 @@ def test_a_block_of_commands_runs(block: Block, book: tuple[Path, dict[str, str]
     if block.kind == "python":
         command, text = [sys.executable, "-"], block.text
     else:
-        command, text = ["bash", "-eu", "-o", "pipefail"], _here(block.text)
+        command = ["bash", "-eu", "-o", "pipefail"]
+        text = "\n".join(_here(block))
     done = subprocess.run(
         command, input=text, cwd=place, env=environment, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
-
-
-def _here(text: str) -> str:
-    """The commands of a block for this machine: without those that other tests execute, what stays up in the
-    background, and at a free address."""
-    port = _free_port()
-    lines = ["trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]
-    for line in text.replace("HOST:8786", f"127.0.0.1:{port}").splitlines():
-        command = line.partition(" #")[0].strip()
-        if command in ELSEWHERE:
-            continue
-        if command.removeprefix(".venv/bin/").startswith(SERVICES):
-            only = f"--host 127.0.0.1 --port {port} --no-dashboard" if "scheduler" in command else "--no-dashboard"
-            line = f"{command} {only} &"
-        lines.append(line)
-    return "\n".join(lines) + "\n"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def test_every_block_is_run_or_says_why_not() -> None:
@@ -98,8 +87,7 @@ def test_pages_with_tests_of_their_own_have_them() -> None:
 
 
 def test_what_other_tests_execute_is_still_written_somewhere() -> None:
-    lines = {line.partition(" #")[0].strip() for block in BLOCKS for line in block.text.splitlines()}
-    assert set(ELSEWHERE) <= lines
+    assert set(ELSEWHERE) <= {command for block in BLOCKS for command in block.commands}
 
 
 @pytest.mark.parametrize("command", sorted({command for _, command in blocks.quoted()}))
