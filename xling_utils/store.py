@@ -16,6 +16,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -33,6 +34,8 @@ from xling_utils.specs import RunSpec, run_from_dict, to_dict
 if TYPE_CHECKING:
     import pandas as pd
 
+KEY = re.compile("[0-9a-z]{1,64}")
+"""What a run can be called: nothing that leads out of the store."""
 MANIFEST = "manifest.json"
 TRACE_COLUMNS = ("step", "loss", "held_out_loss", "tokens", "seconds")
 
@@ -95,14 +98,14 @@ class RunStore:
         return sorted(p.name for p in self.root.iterdir() if p.is_dir() and not p.name.startswith("."))
 
     def get(self, key: str) -> Run | None:
-        """The stored run, or ``None`` if there is none.
+        """The stored run, or ``None`` if there is none; what is no plain name of letters and digits is none.
 
         Every file is checked against the manifest, once a process. A damaged run is set aside with one
         warning line and counts as absent. Raises :class:`UserError` if another version of this package wrote
         a spec that this one does not know.
         """
         path = self.root / key
-        if not path.is_dir():
+        if not KEY.fullmatch(key) or not path.is_dir():
             return None
         if problem := damage(path, key):
             place = self._set_aside(path)

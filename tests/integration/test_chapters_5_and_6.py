@@ -72,7 +72,9 @@ def test_nothing_converts_unmoved_and_both_directions_are_there(tables: dict[str
         ("en", "fr"), ("fr", "en"), ("en", "zh"), ("zh", "en"),
     }  # fmt: skip
     trained = table[table["model"] == joint.TRAINED]
-    assert len(trained) == 2 * 4 * (LAYERS + 1) * len(language_shift.WEIGHTS) * 2
+    metrics = {"convert_rate", "bleu1", "third_rate"}
+    assert set(trained["metric"]) == metrics
+    assert len(trained) == 2 * 4 * (LAYERS + 1) * len(language_shift.WEIGHTS) * len(metrics)
     still = trained[trained["weight"] == 0].groupby(["seed", "source", "target", "metric"])["value"]
     assert (still.nunique() == 1).all(), "a weight of 0 is the same at every layer"
 

@@ -257,6 +257,15 @@ def test_a_store_that_is_a_file_is_one_line(tmp_path: Path) -> None:
         put(RunStore(tmp_path / "runs"))
 
 
+@pytest.mark.parametrize("key", ["..", "../beside", ".locks", "", "/", "x" * 5000, "[" * 300, "a\0b"])
+def test_nothing_outside_of_the_store_is_a_run(store: RunStore, key: str) -> None:
+    beside = store.root.parent / "beside"
+    beside.mkdir()
+    store.folder(".locks")
+    assert store.get(key) is None
+    assert beside.is_dir() and (store.root / ".locks").is_dir(), "nothing is set aside as a damaged run"
+
+
 def test_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "book/notebooks").mkdir(parents=True)
     (tmp_path / "book/_toc.yml").write_text("")
