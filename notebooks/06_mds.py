@@ -66,6 +66,13 @@ mds_figures.over_weights(both)
 # At weight 0 the encoder repeats what it reads, as it was trained to. What does it gain to convert a token? Only if the new token is a translation does
 # BLEU-1 rise above what it is at weight 0, where a few words are right because both languages spell them alike.
 
+# %% [markdown] tags=["of-the-record"]
+# D finds that the model never answers in a third language. Here it does, now and then: halfway, at weight 1, and where the target has a
+# near relative. Away from Russian lies not only English, but Bulgarian. The five directions that stray most, by weight:
+
+# %% tags=["hide-input", "of-the-record"]
+tables.show(mds_figures.strayed(both))
+
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shift-grid", "caption": "Every layer can be shifted.\n\nConvert rate, BLEU-1 and tokens of third languages at each layer and weight, on average over languages and both directions. Choose the measure below."}}
 mds_figures.grid_of(both)
 

@@ -105,6 +105,24 @@ def best(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
+def strayed(table: pd.DataFrame, most: int = 5) -> pd.DataFrame:
+    """Where the model answers in a third language: the directions with the largest share of such tokens at A's layer,
+    by weight (D, sec. 3.3)."""
+    rows = table[(table["model"] == TRAINED) & (table["metric"] == "third_rate")]
+    if rows.empty:
+        return pd.DataFrame(columns=["direction"])
+    rows = rows[(rows["layer"] == layer_at(A_LAYER, rows)) & (rows["weight"] >= 0)]
+    named = rows.assign(
+        direction=[
+            f"{LANGUAGE_NAMES[source]} to {LANGUAGE_NAMES[target]}"
+            for source, target in zip(rows["source"], rows["target"], strict=True)
+        ]
+    )
+    wide = named.pivot_table("value", "direction", "weight", "mean")
+    wide = wide.rename(columns=lambda weight: f"weight {weight:g}").rename_axis(columns=None)
+    return wide.sort_values(wide.columns[-1], ascending=False).head(most).reset_index()
+
+
 def transfer(table: pd.DataFrame, measures: Mapping[str, tuple[str, str]], kinds: Sequence[str]) -> Any:
     """Figure: ``measures``, name -> task and metric, in each language by method (``kinds``); none where nothing was
     measured."""
