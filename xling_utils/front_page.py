@@ -164,9 +164,13 @@ def figure(name: str) -> str:
     """HTML of one of :data:`FIGURES`, with the scripts that draw it."""
     make, finding, small = FIGURES[name]
     spec = make().to_dict()
+    number = list(FIGURES).index(name) + 1
+    caption = (
+        f'<span class="caption-number">Figure {number} </span><span class="caption-text">{html.escape(finding)}</span>'
+    )
     scripts = "".join(f'<script src="../_static/{file}" defer></script>' for file in (charts_mime.BUNDLE, "charts.js"))
     return (
         f'<figure id="front-{name.replace(" ", "-")}">{charts_mime.chart_html(spec, charts_mime.describe(spec))}'
-        f'<figcaption><p>{html.escape(finding)}</p><div class="legend"><p>{small}</p></div></figcaption></figure>'
-        + (scripts if name == next(iter(FIGURES)) else "")
+        f'<figcaption><p>{caption}</p><div class="legend"><p>{small}</p></div></figcaption></figure>'
+        + (scripts if number == 1 else "")
     )
