@@ -22,7 +22,7 @@ from xling_utils.errors import UserError
 from xling_utils.files import json_object
 from xling_utils.representations import UNITS
 from xling_utils.scales import scale
-from xling_utils.store import Run, RunStore, project_root
+from xling_utils.store import Run, RunStore, checkout
 from xling_utils.subject import Subject
 
 FOLDER = Path("book") / "models"
@@ -64,10 +64,7 @@ def load(folder: Path | None = None) -> Bundled:
     Raises :class:`UserError` outside of a checkout, and if the files are not what they were.
     """
     if folder is None:
-        root = project_root()
-        if root is None:
-            raise UserError("bundled encoder: run this inside a checkout of the book (no _toc.yml found here or above)")
-        folder = root / FOLDER
+        folder = checkout("bundled encoder") / FOLDER
     store = RunStore(folder)
     keys = store.keys()
     runs = [run for key in keys if (run := store.get(key))]

@@ -13,7 +13,7 @@ from xling_utils.chapters import MODULES
 from xling_utils.errors import UserError
 from xling_utils.predicates import Predicate, Rows, Sample, Selection, names_in, sample
 from xling_utils.scales import scale as scale_of
-from xling_utils.store import project_root
+from xling_utils.store import checkout
 from xling_utils.verdicts import NOT_REPRODUCED, REPRODUCED, UNTESTED, Part, decide
 
 if TYPE_CHECKING:
@@ -147,10 +147,7 @@ def load() -> Ledger:
 
 def root() -> Path:
     """The checkout's folder. Raises :class:`UserError` outside of one."""
-    found = project_root()
-    if found is None:
-        raise UserError("claims: run this inside a checkout of the book (no _toc.yml found here or above)")
-    return found
+    return checkout("claims")
 
 
 @cache

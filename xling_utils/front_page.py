@@ -10,19 +10,15 @@ from typing import Any
 import pandas as pd
 
 from xling_utils import charts, charts_mime, records
-from xling_utils.chapters import MODULES, data_size_figures, mds_figures
+from xling_utils.chapters import data_size_figures, mds_figures
 from xling_utils.chapters.architecture import BASE, BOTH
-from xling_utils.chapters.joint import A_LAYER, TRAINED, layer_at
 from xling_utils.chapters.overlap import DEFAULT, FAKE, PERMUTED, SEPARATE, UNIGRAMS
-from xling_utils.language_shift import TOKEN_TRANSLATION
 from xling_utils.predicates import Predicate, Rows, sample
 from xling_utils.retrieval import Interval, over_seeds
 from xling_utils.scales import scale as scale_of
 
 SCALES = ("controlled", "natural")
 ALIGNMENT = {"task": "word retrieval", "metric": "mrr_centred", "layer": "middle"}
-
-
 LETTERS, PIECES, ORDER, SENTENCES = "shared letters", "shared word pieces", "word order", "sentences"
 LITTLE_TEXT, LITTLE_TRAINING, PARAMETERS = "9/10 of the text", "9/10 of the training", "shared parameters"
 
@@ -63,7 +59,8 @@ LESSONS = (
 def left(scale: str) -> list[tuple[Lesson, Interval]]:
     """Of each lesson that is recorded: the share of alignment above chance that is left, with its interval over
     seeds."""
-    rows = Rows({chapter: records.load(chapter, scale) for chapter in MODULES}, scale_of(scale).encoder.layers // 2)
+    chapters = {lesson.chapter for lesson in LESSONS}
+    rows = Rows({name: records.load(name, scale) for name in chapters}, scale_of(scale).encoder.layers // 2)
     test = Predicate("(without - chance) / (whole - chance)", above=0)
     found = []
     for lesson in LESSONS:
@@ -79,7 +76,7 @@ def left(scale: str) -> list[tuple[Lesson, Interval]]:
 
 def taken_away() -> Any:
     """Figure: what is left of alignment when one thing is taken away, at each scale."""
-    found = [
+    found = pd.DataFrame(
         {
             "taken": lesson.taken,
             "scale": scale,
@@ -90,10 +87,10 @@ def taken_away() -> Any:
         }
         for scale in SCALES
         for lesson, share in left(scale)
-    ]
-    order = [lesson.taken for lesson, _ in sorted(left(SCALES[0]), key=lambda each: -each[1].value)]
+    )
+    order = found[found["scale"] == SCALES[0]].sort_values("left", ascending=False)["taken"]
     return charts.shares(
-        pd.DataFrame(found), order=order, groups=SCALES, x_title="alignment that is left",
+        found, order=list(order), groups=SCALES, x_title="alignment that is left",
         description="Share of alignment that is left without each thing: near all of it without shared letters or "
         "pieces, next to nothing without word order, sentences or shared parameters.",
     )  # fmt: skip
@@ -127,9 +124,7 @@ def one_vector() -> Any:
 
 
 def _one_vector() -> pd.DataFrame:
-    table = records.load("06_mds", SCALES[0])
-    layer = layer_at(A_LAYER, table[table["task"] == TOKEN_TRANSLATION])
-    return table[(table["metric"] == "convert_rate") & (table["layer"] == layer) & (table["model"] == TRAINED)]
+    return mds_figures.deep(records.load("06_mds", SCALES[0]), "convert_rate")
 
 
 FIGURES: dict[str, tuple[Callable[[], Any], str, str]] = {

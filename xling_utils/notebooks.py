@@ -73,13 +73,17 @@ def execute(
     plans = []
     for name in dict.fromkeys(names or known):
         notebook = _read(root, name)
-        parameters = checked(name, _defaults(name, notebook), given, typed)
-        plans.append((name, notebook, parameters, _identity(root, name, parameters)))
-    due = [plan for plan in plans if not _is_up_to_date(root, plan[0], plan[-1])]
-    for name, *_ in plans:
-        if name not in {each[0] for each in due}:
+        defaults = _defaults(name, notebook)
+        plans.append((name, notebook, defaults, checked(name, defaults, given, typed)))
+    due, asked = [], {}
+    for name, notebook, defaults, parameters in plans:
+        identity = _identity(root, name, parameters)
+        if _is_up_to_date(root, name, identity):
             say(f"{name}: up to date")
-    ahead({name: _defaults(name, notebook) | parameters for name, notebook, parameters, _ in due}, say)
+        else:
+            due.append((name, notebook, parameters, identity))
+            asked[name] = defaults | parameters
+    ahead(asked, say)
     failures = []
     for name, notebook, parameters, identity in due:
         with _alone(root, name, say):

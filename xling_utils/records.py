@@ -19,7 +19,7 @@ from xling_utils.files import table as read_table
 from xling_utils.kept_rows import from_csv, to_csv
 from xling_utils.measures import columns, empty
 from xling_utils.specs import canonical_json
-from xling_utils.store import RunStore, project_root
+from xling_utils.store import RunStore, checkout
 
 MEASURED = ("value", "low", "high", "n")
 """Columns that say what was measured; the others say what it is that was."""
@@ -37,10 +37,7 @@ PROVENANCE = (
 
 
 def _path(folder: str, chapter: str, scale: str, kind: str) -> Path:
-    root = project_root()
-    if root is None:
-        raise UserError("records: run this inside a checkout of the book (no _toc.yml found here or above)")
-    return root / folder / f"{chapter}.{scale}{kind}"
+    return checkout("records") / folder / f"{chapter}.{scale}{kind}"
 
 
 def load(chapter: str, scale: str, model: str | None = None) -> pd.DataFrame:

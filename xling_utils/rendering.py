@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -166,22 +166,24 @@ def filled(page: bytes) -> bytes:
             raise UserError(f"nothing fills the mark {name!r} of a page; known: {', '.join((*markup, *markdown))}")
         return f"```{{raw}} html\n{markup[name]()}\n```".encode()
 
-    return _MARK.sub(fill, _VALUE.sub(_value, page))
+    return _MARK.sub(fill, _with_values(page))
 
 
-def _value(mark: re.Match[bytes]) -> bytes:
-    """A number in the text, such as that of ``<!-- value: left word order -->``."""
-    known, name = _values(), mark[1].decode()
-    if name not in known:
-        raise UserError(f"nothing gives the value {name!r} of a page; known: {', '.join(known)}")
-    return known[name].encode()
-
-
-@cache
-def _values() -> dict[str, str]:
+def _with_values(page: bytes) -> bytes:
+    """A page with its numbers in place of marks such as ``<!-- value: left word order -->``."""
+    if not _VALUE.search(page):
+        return page
     from xling_utils import front_page
 
-    return front_page.values()
+    known = front_page.values()
+
+    def value(mark: re.Match[bytes]) -> bytes:
+        name = mark[1].decode()
+        if name not in known:
+            raise UserError(f"nothing gives the value {name!r} of a page; known: {', '.join(known)}")
+        return known[name].encode()
+
+    return _VALUE.sub(value, page)
 
 
 def _published_notebook(root: Path, path: Path) -> bytes:

@@ -83,6 +83,14 @@ def project_root() -> Path | None:
     return None
 
 
+def checkout(what: str) -> Path:
+    """:func:`project_root`, for ``what`` cannot do without. Raises :class:`UserError` outside of one."""
+    found = project_root()
+    if found is None:
+        raise UserError(f"{what}: run this inside a checkout of the book (no _toc.yml found here or above)")
+    return found
+
+
 class RunStore:
     """Trained runs under ``root``: ``XLING_STORE`` where set, else ``runs/`` of the book (or of the working
     directory outside of one). Reading creates nothing, so a store on a read-only disk can be read."""

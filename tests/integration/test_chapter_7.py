@@ -48,7 +48,7 @@ def test_a_second_call_reads_what_was_measured(table: pd.DataFrame, store: Path,
 
 
 def test_records_name_both_runs(table: pd.DataFrame, store: Path, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(records, "project_root", lambda: tmp_path)
+    monkeypatch.setattr(records, "checkout", lambda what: tmp_path)
     path = records.write("07_cka", "smoke", table, RunStore(store))
     runs = pd.read_csv(path.with_name("07_cka.smoke.runs.csv"))["run"]
     assert set(runs) == set(table["run"]) | set(table["beside"].dropna())

@@ -105,7 +105,7 @@ def test_a_broken_file_is_named(text: str, said: str, tmp_path: Path, monkeypatc
     (tmp_path / "book").mkdir()
     (tmp_path / "_toc.yml").write_text("root: book/intro")
     (tmp_path / "book/claims.yml").write_text(text)
-    monkeypatch.setattr(claims, "project_root", lambda: tmp_path)
+    monkeypatch.setattr(claims, "checkout", lambda what: tmp_path)
     with pytest.raises(UserError, match=said):
         claims.load()
 

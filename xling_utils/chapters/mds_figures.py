@@ -54,13 +54,22 @@ def over_weights(table: pd.DataFrame) -> Any:
     )  # fmt: skip
 
 
+def deep(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Rows of token translation by the trained encoder at A's layer; none where the metric was not measured."""
+    rows = table[(table["model"] == TRAINED) & (table["metric"] == metric)]
+    return rows if rows.empty else rows[rows["layer"] == layer_at(A_LAYER, rows)]
+
+
+def _direction(source: str, target: str) -> str:
+    return f"{LANGUAGE_NAMES[source]} to {LANGUAGE_NAMES[target]}"
+
+
 def directions(rows: pd.DataFrame) -> Any:
     """Figure for the front page: one measure, ``rows`` of one layer, over weights by direction."""
     kinds = {FROM: rows["source"] == "en", TO: rows["source"] != "en"}
-    means = [summary(rows[here], ["layer", "weight"]).assign(kind=kind) for kind, here in kinds.items()]
-    shown = pd.concat(means, ignore_index=True).astype({"layer": int}).assign(measure="convert rate", language=EVERY)
+    means = [summary(rows[here], ["weight"]).assign(kind=kind) for kind, here in kinds.items()]
     return charts_shift.over_weights_only(
-        shown, kinds=list(kinds), y_title="tokens of the other language",
+        pd.concat(means, ignore_index=True), kinds=list(kinds), y_title="tokens of the other language",
         description="Share of tokens of the other language over the weight of the shift, from English and to it.",
     )  # fmt: skip
 
@@ -94,7 +103,7 @@ def best(table: pd.DataFrame) -> pd.DataFrame:
         theirs = printed.loc[(source, target)] if (source, target) in printed.index else None
         found.append(
             {
-                "direction": f"{LANGUAGE_NAMES[source]} to {LANGUAGE_NAMES[target]}",
+                "direction": _direction(source, target),
                 "best BLEU-1": top["value"],
                 "layer": int(top["layer"]),
                 "weight": int(top["weight"]),
@@ -108,16 +117,11 @@ def best(table: pd.DataFrame) -> pd.DataFrame:
 def strayed(table: pd.DataFrame, most: int = 5) -> pd.DataFrame:
     """Where the model answers in a third language: the directions with the largest share of such tokens at A's layer,
     by weight (D, sec. 3.3)."""
-    rows = table[(table["model"] == TRAINED) & (table["metric"] == "third_rate")]
+    rows = deep(table, "third_rate")
     if rows.empty:
         return pd.DataFrame(columns=["direction"])
-    rows = rows[(rows["layer"] == layer_at(A_LAYER, rows)) & (rows["weight"] >= 0)]
-    named = rows.assign(
-        direction=[
-            f"{LANGUAGE_NAMES[source]} to {LANGUAGE_NAMES[target]}"
-            for source, target in zip(rows["source"], rows["target"], strict=True)
-        ]
-    )
+    rows = rows[rows["weight"] >= 0]
+    named = rows.assign(direction=list(map(_direction, rows["source"], rows["target"])))
     wide = named.pivot_table("value", "direction", "weight", "mean")
     wide = wide.rename(columns=lambda weight: f"weight {weight:g}").rename_axis(columns=None)
     return wide.sort_values(wide.columns[-1], ascending=False).head(most).reset_index()
