@@ -27,6 +27,11 @@ RECIPES = {"corpus": 1, "tokenizer": 1, "encoder": 2, "static": 1, "training": 1
 """Versions of the rooms that define what a spec means; raise one when its room changes a result."""
 
 
+def written_language(language: str) -> str:
+    """The language whose text it is: a double reads English sentences."""
+    return "en" if language == DOUBLE else language
+
+
 @dataclass(frozen=True)
 class Change:
     """What is done to the text of ``languages`` before anyone reads it (see ``corpora.transforms``).

@@ -8,7 +8,15 @@ import pandas as pd
 import pytest
 
 from xling_utils import chapters, charts, published
-from xling_utils.chapters import architecture, architecture_figures, contrast_figures, data_size, overlap, window_size
+from xling_utils.chapters import (
+    architecture,
+    architecture_figures,
+    contrast_figures,
+    data_size,
+    minimult,
+    overlap,
+    window_size,
+)
 from xling_utils.scales import scale
 from xling_utils.specs import run_from_dict, to_dict
 
@@ -167,3 +175,11 @@ def test_of_real_text_english_changes_its_domain_where_there_is_enough_text(tmp_
         capsys.readouterr().err
     )
     assert chapters.possible(planned, None) == planned
+
+
+def test_a_double_needs_no_text_of_its_own(tmp_path: Path, capsys) -> None:
+    (tmp_path / "text/en").mkdir(parents=True)
+    (tmp_path / "text/en" / f"{minimult.TEXT}.txt.xz").touch()
+    planned = minimult.grid(scale("natural"), ("fr",), 1, "all")
+    assert chapters.possible(planned, tmp_path) == planned
+    assert capsys.readouterr().err == ""

@@ -12,7 +12,7 @@ from typing import Any
 
 from xling_utils.errors import UserError
 from xling_utils.scales import scale as scale_of
-from xling_utils.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec
+from xling_utils.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec, written_language
 from xling_utils.tokenization import id_count
 
 MODULES = {
@@ -101,7 +101,7 @@ def _lacking(planned: Planned, data: Path | None) -> list[str]:
         f"text/{language}/{domain}.txt"
         for spec in planned.specs
         if spec.corpus.source == "directory"
-        for language, domain in zip(spec.corpus.languages, spec.corpus.domains, strict=False)
+        for language, domain in zip(map(written_language, spec.corpus.languages), spec.corpus.domains, strict=False)
         if not any((data / "text" / language).glob(f"{domain}.txt*"))
     ]
 

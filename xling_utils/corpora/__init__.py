@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xling_utils.errors import UserError
-from xling_utils.specs import DOUBLE, LANGUAGES, Change, CorpusSpec, Form
+from xling_utils.specs import LANGUAGES, Change, CorpusSpec, Form, written_language
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -45,7 +45,7 @@ def load(
         from xling_utils.corpora import controlled
 
         texts = {
-            lang: controlled.text(_written(lang), count, spec.seed, held_out=held_out, domain=domain)
+            lang: controlled.text(written_language(lang), count, spec.seed, held_out=held_out, domain=domain)
             for lang, domain in _domains(spec)
         }
     else:
@@ -53,16 +53,11 @@ def load(
 
         texts = {
             lang: kept.sample(
-                _given(data), _written(lang), count, spec.seed, form=form, held_out=held_out, domain=domain
+                _given(data), written_language(lang), count, spec.seed, form=form, held_out=held_out, domain=domain
             )
             for lang, domain in _domains(spec)
         }
     return {lang: _changed(text, spec, lang, data, held_out) for lang, text in texts.items()}
-
-
-def _written(language: str) -> str:
-    """The language whose text it is: a double reads English sentences."""
-    return "en" if language == DOUBLE else language
 
 
 def _domains(spec: CorpusSpec) -> list[tuple[str, str | None]]:
@@ -77,10 +72,12 @@ def fingerprint(spec: CorpusSpec, data: Path | None = None) -> str:
     if spec.source == "controlled":
         from xling_utils.corpora import controlled
 
-        return controlled.fingerprint(tuple(dict.fromkeys(map(_written, spec.languages))))
+        return controlled.fingerprint(tuple(dict.fromkeys(map(written_language, spec.languages))))
     from xling_utils.corpora import directory
 
-    found = directory.fingerprint(_given(data), map(_written, spec.languages), [domain for _, domain in _domains(spec)])
+    found = directory.fingerprint(
+        _given(data), map(written_language, spec.languages), [domain for _, domain in _domains(spec)]
+    )
     if any(change.kind == "code_switched" for change in spec.changes):
         other = next(lang for lang in spec.languages if lang != "en")
         found = sha256(f"{found}\n{dictionary(spec.source, other, data)}".encode()).hexdigest()
@@ -163,7 +160,9 @@ def _check(spec: CorpusSpec, data: Path | None) -> None:
         raise UserError("corpus: no language given")
     if twice := [lang for i, lang in enumerate(spec.languages) if lang in spec.languages[:i]]:
         raise UserError(f"corpus: language {twice[0]!r} is named twice; name each once")
-    unknown = [lang for lang in spec.languages if spec.source == "controlled" and _written(lang) not in LANGUAGES]
+    unknown = [
+        lang for lang in spec.languages if spec.source == "controlled" and written_language(lang) not in LANGUAGES
+    ]
     if unknown:
         raise UserError(f"corpus: unknown language {unknown[0]!r}; known: {' '.join(LANGUAGES)}")
     if spec.sentences < 1:
