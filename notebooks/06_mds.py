@@ -9,7 +9,10 @@
 # ---
 
 # %% [markdown]
-# # Can one vector move a sentence to another language?
+# # One vector moves a sentence to another language
+#
+# **The answer.** Add three times the difference of two languages' means inside the encoder, and 95 %<!-- value: converted by three times the difference --> of the tokens
+# that it predicts are of the other language. Some are translations; what was learned in English gains a little by such a shift.
 #
 # **The question.** If a language is the mean of its states ({doc}`05_language_means`), the difference of two means should lead from one language to
 # the other. Add it to every token of an English sentence, halfway through the encoder: will the encoder go on as if it had read French?
@@ -140,7 +143,7 @@ mds_figures.transfer(both, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS)
 # The encoder of real text that {doc}`05_language_means` ends with, on sentences of XNLI, which say the same in all fifteen languages. One seed is
 # recorded, so bars are over languages.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-weights-natural", "caption": "On real text one vector converts three tokens in four; a negative weight converts next to none, but at the last layer.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift; bars are 95 % intervals over languages. Choose measure, language and layer below; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-weights-natural", "caption": "On real text, too, one vector converts most tokens; a negative weight converts next to none, but at the last layer.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift; bars are 95 % intervals over languages. Choose measure, language and layer below; the legend picks a line."}}
 natural = records.load(CHAPTER, "natural")
 mds_figures.over_weights(natural)
 
@@ -182,6 +185,16 @@ tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
 # - Word for word is all that a shift can do: the order of words stays, and so does their number. BLEU-1 does not look at the order.
 # - The best layer and weight of a direction are chosen on the sentences that they are reported on, as in the papers; the figures show all of them.
 # - The numbers of D's Tables 4 and 5 (tagging, parsing) are not shown beside ours: the text at hand lacks them.
+#
+# ## In short
+#
+# - The difference of two means is a switch: with enough weight nearly every token converts, and with a negative one none does.
+# - What the sentence becomes is a gloss at best. BLEU-1 rises by 5.2<!-- value: BLEU-1 gained by the shift --> points over leaving it alone.
+# - What was learned in English works a little better on shifted states: tags gain .04<!-- value: tags gained by the shift --> and inference .02<!-- value: inference gained by the shift --> of accuracy. Zero-mean does as well
+#   for tags and trees.
+#
+# **Further reading.** {cite:t}`liu2020study`, section 4, for the shift inside the encoder; {cite:t}`liu2020language` for the same at its output; {cite:t}`libovicky2020neutrality`
+# for what is left of the language. On to {doc}`07_cka`.
 
 # %% tags=["hide-input"]
 records.write(CHAPTER, scale, measured, model=model)

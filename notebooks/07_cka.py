@@ -9,7 +9,11 @@
 # ---
 
 # %% [markdown]
-# # Do encoders that never met have the same shape?
+# # Encoders that never met have nearly the same shape
+#
+# **The answer.** On average over layers CKA of translations is .56<!-- value: CKA of two monolingual --> for two encoders that share nothing, and
+# .58<!-- value: CKA of one bilingual --> for the two languages of one. A rotation brings the first two together, and what was learned on the one then works on
+# the other.
 #
 # **The question.** The chapters before this one look inside a single encoder that reads two languages. But what if one
 # encoder reads only English and another only French, and neither knows that the other exists? If languages are alike
@@ -93,7 +97,7 @@ cka_figures.retrieval(both)
 # %% [markdown] tags=["of-the-record"]
 # Without a rotation, encoders that never met have nothing in common: there is no reason why their axes should agree. With one, they find
 # more translations than the bilingual encoder does without, and about as many as it does with one. Look at the untrained encoder
-# too: at the embedding output a rotation finds two in five. Random vectors of words are as good as any if all that is asked
+# too: at the embedding output a rotation finds 40 %<!-- value: rotation of untrained embeddings -->. Random vectors of words are as good as any if all that is asked
 # is which words a sentence has, and two thousand translations are enough to learn the dictionary. From the first block on, training makes
 # the difference.
 
@@ -109,7 +113,7 @@ cka_figures.words(both)
 
 # %% [markdown] tags=["of-the-record"]
 # A rotation fitted on some 120 words finds nothing among untrained vectors, which have nothing in common. What separate encoders have in
-# common is enough to find every third or fourth word of the other half. The spaces of word2vec are nearly copies of each other, and this is
+# common is enough to find 26 %<!-- value: words of separate encoders --> of the words of the other half. The spaces of word2vec are nearly copies of each other, and this is
 # the controlled world speaking: in all its languages every word has the same neighbours in the same proportions.
 
 # %% [markdown] tags=["of-the-record"]
@@ -124,7 +128,8 @@ cka_figures.words(both)
 cka_figures.transfer(both)
 
 # %% [markdown] tags=["of-the-record"]
-# A random rotation carries nothing, the fitted one about half of the names and more of the trees. The paper's bilingual encoder does best as it is; here two encoders with a rotation do as well, and better at
+# A random rotation carries nothing, the fitted one names with an F1 of .54<!-- value: names carried --> and trees with .67<!-- value: trees carried --> of their heads and
+# relations. The paper's bilingual encoder does best as it is; here two encoders with a rotation do as well, and better at
 # parsing. Even the names of the bilingual encoder gain by a rotation: to read two languages with the same weights is not yet to put them in the same place.
 
 # %% [markdown]

@@ -30,7 +30,6 @@ from xling_utils.store import held
 
 STATIC = Path(__file__).parent / "static"
 _TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")
-_VALUE = re.compile(rb"<!-- value: ([a-z0-9/ ]+) -->")
 _MARK = re.compile(rb"^<!-- fill: ([a-z ]+) -->$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -166,29 +165,20 @@ def filled(page: bytes) -> bytes:
             raise UserError(f"nothing fills the mark {name!r} of a page; known: {', '.join((*markup, *markdown))}")
         return f"```{{raw}} html\n{markup[name]()}\n```".encode()
 
-    return _MARK.sub(fill, _with_values(page))
+    return _MARK.sub(fill, _with_values(page.decode()).encode())
 
 
-def _with_values(page: bytes) -> bytes:
-    """A page with its numbers in place of marks such as ``<!-- value: left word order -->``."""
-    if not _VALUE.search(page):
-        return page
-    from xling_utils import front_page
+def _with_values(text: str) -> str:
+    """Text with its numbers as the records have them (see :mod:`prose`)."""
+    from xling_utils import prose
 
-    known = front_page.values()
-
-    def value(mark: re.Match[bytes]) -> bytes:
-        name = mark[1].decode()
-        if name not in known:
-            raise UserError(f"nothing gives the value {name!r} of a page; known: {', '.join(known)}")
-        return known[name].encode()
-
-    return _VALUE.sub(value, page)
+    return prose.filled(text, prose.values()) if prose.OPENING in text else text
 
 
 def _published_notebook(root: Path, path: Path) -> bytes:
     """An executed notebook as the book shows and offers it: without papermill's notes (paths and times of the
-    machine that ran it), with the injected parameters out of sight, and below each figure its rows and its command."""
+    machine that ran it), with the injected parameters out of sight, its numbers filled in, and below each figure its
+    rows and its command."""
     import nbformat
 
     try:
@@ -198,6 +188,9 @@ def _published_notebook(root: Path, path: Path) -> bytes:
     except (UserError, nbformat.ValidationError, AssertionError, KeyError, TypeError, AttributeError) as error:
         first = str(error).split("\n")[0]
         raise UserError(f"{path} is not a notebook ({first}); run `xling run {path.stem}` again") from error
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = _with_values("".join(cell["source"]))
     return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8")
 
 

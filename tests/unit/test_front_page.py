@@ -44,4 +44,4 @@ def test_every_mark_of_the_page_is_filled() -> None:
 
 def test_a_value_that_nothing_gives_is_named() -> None:
     with pytest.raises(UserError, match=r"nothing gives the value 'left nothing' of a page; known: .*left word order"):
-        rendering.filled(b"It is <!-- value: left nothing --> of it.")
+        rendering.filled(b"It is 9<!-- value: left nothing --> of it.")

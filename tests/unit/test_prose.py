@@ -1,0 +1,165 @@
+"""Numbers in running text: what is typed is what the records give, and what is not marked was not measured here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from xling_utils import claims, prose
+from xling_utils.errors import UserError
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "book/intro.md", *sorted((ROOT / "notebooks").glob("*.py"))]
+COUNTS = "two|three|four|five|six|seven|eight|nine|ten"
+MEASURED = re.compile(
+    r"(?<![\w.,/])[−-]?\d*\.\d+(?![\w/])|\b\d+(?:\.\d+)?[\s\N{NO-BREAK SPACE}]?%|\b(?:twice|double[sd]?)\b"
+    rf"|\b(?:half|thirds?|quarters?|fifths?|tenths?)\b|\b(?:{COUNTS})[- ](?:times|in (?:{COUNTS}))\b"
+)
+"""What could be a result: a decimal number, a share, a ratio, in figures or in words."""
+OF_A_PAPER = re.compile(r"\{cite|paper|K et al\.|Liu et al\.|Wu, Conneau|Dufter|\b[A-E], table")
+"""In a sentence that says so, a number is a paper's."""
+SETTINGS = """
+half of their 95 % interval
+95 % interval
+bottom third
+bottom two thirds
+two of three blocks
+a quarter, half or all of the pairs
+a quarter of the pairs of words
+half a sentence
+tenth of the text
+tenth of the training
+first half
+upper half
+one half of
+on one half
+same half
+the other half
+are halves
+three quarters of everything else
+wo thirds up
+a third of the base
+half an hour
+third language
+four times as many
+four times as long
+half the learning rate
+twelve times as
+twice as wide
+ten times the other
+three times over
+three times the difference
+English twice
+at the small size comes twice
+its own double
+its double
+whose double
+own double
+the double
+five times as much
+less than 0.01 %
+at least five times
+five times or more
+Python 3.11
+""".strip().split("\n")
+"""What looks like a result and is how something was set up, or a name."""
+
+
+ENTRY = """
+a number:
+  chapter: 01_data_size
+  scale: controlled
+  of: {a: {model: BERT, sentences: most, metric: mrr}}
+  quantity: a
+  as: share
+"""
+
+
+def _prose(page: Path) -> Iterator[str]:
+    """The text of a page, cell by cell: without code, comments and what is marked."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".py":
+        cells = re.split(r"^# %%", text, flags=re.MULTILINE)[1:]
+        found = [
+            re.sub(r"^# ?", "", c.partition("\n")[2], flags=re.MULTILINE) for c in cells if c.startswith(" [markdown]")
+        ]
+        found += [m.replace("\\n", "\n") for m in re.findall(r'"caption": "((?:[^"\\]|\\.)*)"', text)]
+    else:
+        found = [re.sub(r"^```.*?^```|^<(?:svg|div|g|path|rect|desc).*?$", "", text, flags=re.MULTILINE | re.DOTALL)]
+    for each in found:
+        yield re.sub(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)", "", prose.MARK.sub("", each))
+
+
+def _unmarked(page: Path) -> list[str]:
+    found = []
+    for text in _prose(page):
+        for sentence in re.split(r"(?<=[.?!:;])\s+(?=[A-Z*(])|\n\s*[-*|] |\n\n", text):
+            plain = " ".join(sentence.split())
+            if OF_A_PAPER.search(plain):
+                continue
+            for setting in SETTINGS:
+                plain = plain.replace(" ".join(setting.split()), "")
+            found += [f"{page.name}: {match[0]!r} in {plain!r:.160}" for match in MEASURED.finditer(plain)]
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_is_typed_is_what_the_records_give(page: Path) -> None:
+    known = prose.values()
+    typed = [(mark["name"], mark["typed"]) for mark in prose.MARK.finditer(page.read_text(encoding="utf-8"))]
+    assert [(name, text, known.get(name)) for name, text in typed if known.get(name) != text] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_result_is_without_its_mark(page: Path) -> None:
+    assert _unmarked(page) == []
+
+
+def test_results_without_a_mark_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "It finds .58 of them, twice as many, half of all, 12 %, at ten times chance. Liu et al. saw .60.\n"
+    )
+    assert [line.split("'")[1] for line in _unmarked(page)] == [".58", "twice", "half", "12 %", "ten times"]
+
+
+def test_text_is_filled_whatever_was_typed() -> None:
+    known = {"share": ".06", "percent": "\N{MINUS SIGN}9\N{NO-BREAK SPACE}%"}
+    text = "costs .50<!-- value: share --> (7\N{NO-BREAK SPACE}%<!-- value: percent -->), .50 elsewhere"
+    assert prose.filled(text, known) == "costs .06 (\N{MINUS SIGN}9\N{NO-BREAK SPACE}%), .50 elsewhere"
+    with pytest.raises(UserError, match="nothing gives the value 'another' of a page; known: share, percent"):
+        prose.filled(".5<!-- value: another -->", known)
+    with pytest.raises(UserError, match="no number before the mark <!-- value: share -->"):
+        prose.filled("nothing <!-- value: share -->", known)
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "text"),
+    [("share", -0.123, "\N{MINUS SIGN}.12"), ("share", 1.5, "1.50"), ("share", -0.001, ".00"), ("times", 9.66, "9.7"),
+     ("percent", -0.001, "0\N{NO-BREAK SPACE}%"), ("tenths of a percent", 0.0434, "4.3\N{NO-BREAK SPACE}%")],
+)  # fmt: skip
+def test_forms(form: str, value: float, text: str) -> None:
+    assert prose.FORMS[form](value) == text
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [(("as: share", "as: hunch"), "a number: unknown as 'hunch'; known: share"),
+     (("01_data_size", "09_other"), "a number: unknown chapter '09_other'; known: 01_data_size"),
+     (("quantity: a", "quantity: b"), "a number: no selection is named 'b'"),
+     (("model: BERT", "model: Bert"), "a number: not recorded at scale controlled"),
+     (("scale:", "skala:"), "a number: .*skala")],
+)  # fmt: skip
+def test_a_mistake_among_the_numbers_is_named(
+    change: tuple[str, str], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("book/claims.yml", "book/records"):
+        (tmp_path / "book").mkdir(exist_ok=True)
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "book/numbers.yml").write_text(ENTRY.replace(*change))
+    monkeypatch.setattr(claims, "root", lambda: tmp_path)
+    with pytest.raises(UserError, match=rf"numbers\.yml: {line}"):
+        prose.values()
