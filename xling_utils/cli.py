@@ -108,11 +108,16 @@ def run(
 
 
 @app.command()
-def book() -> None:
+def book(
+    repository: Annotated[
+        str | None, typer.Option(metavar="URL", help="On GitHub: chapters get buttons for Binder and Colab.")
+    ] = None,
+    branch: Annotated[str, typer.Option(metavar="NAME", help="Of the repository; a tag will do.")] = "main",
+) -> None:
     """Render the executed chapters and the pages to _build/html."""
     from xling_utils.rendering import render
 
-    print(render(_root()))
+    print(render(_root(), repository=repository, branch=branch))
 
 
 @app.command()

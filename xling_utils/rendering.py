@@ -26,6 +26,7 @@ from xling_utils import content_policy
 from xling_utils.charts_mime import BUNDLE
 from xling_utils.errors import UserError
 from xling_utils.files import json_object, yaml_mapping
+from xling_utils.launch import with_buttons
 from xling_utils.store import held
 
 STATIC = Path(__file__).parent / "static"
@@ -56,11 +57,12 @@ def chapters(root: Path) -> list[str]:
     return [Path(page).stem for page in pages(root) if page.startswith("notebooks/")]
 
 
-def stage(root: Path, executed: Path, out: Path) -> Path:
+def stage(root: Path, executed: Path, out: Path, repository: str | None = None, branch: str = "main") -> Path:
     """Put everything the renderer reads under ``out``, writing only what changed, and return ``out``.
 
     ``root`` is the repository (``_config.yml``, ``_toc.yml``, ``book/``), ``executed`` the folder of executed
-    notebooks. Raises `UserError` for a chapter of ``_toc.yml`` that has no executed notebook.
+    notebooks; of ``branch`` of ``repository`` see :mod:`launch`. Raises `UserError` for a chapter of ``_toc.yml`` that
+    has no executed notebook.
     """
     for name in chapters(root):
         if not (executed / f"{name}.ipynb").is_file():
@@ -71,6 +73,8 @@ def stage(root: Path, executed: Path, out: Path) -> Path:
     wanted: dict[Path, bytes] = {}
     for name in ("_config.yml", "_toc.yml"):
         wanted[Path(name)] = (root / name).read_bytes()
+    if repository:
+        wanted[Path("_config.yml")] = with_buttons(root / "_config.yml", repository, branch)
     for folder, target in ((root / "book", "book"), (STATIC, "static")):
         for file in sorted(path for path in folder.rglob("*") if path.is_file()):
             content = file.read_bytes()
@@ -100,8 +104,9 @@ def stage(root: Path, executed: Path, out: Path) -> Path:
     return out
 
 
-def render(root: Path, *, strict: bool = True) -> Path:
-    """Render the book of ``root`` to ``root/_build/html`` and return that folder.
+def render(root: Path, *, strict: bool = True, repository: str | None = None, branch: str = "main") -> Path:
+    """Render the book of ``root`` to ``root/_build/html`` and return that folder; with a ``repository`` on GitHub,
+    with buttons that open its chapters there (see :mod:`launch`).
 
     With ``strict`` every warning (a dead reference, an unknown citation, a duplicate label) is an error.
     Raises `UserError` with the first one, its file and line; ``_build/render.log`` has the whole output.
@@ -109,11 +114,10 @@ def render(root: Path, *, strict: bool = True) -> Path:
     build = root / "_build"
     build.mkdir(exist_ok=True)
     with held(build / "rendering.lock"):
-        return _render(root, build, strict)
+        return _render(stage(root, build / "executed", build / "stage", repository, branch), build, strict)
 
 
-def _render(root: Path, build: Path, strict: bool) -> Path:
-    staged = stage(root, build / "executed", build / "stage")
+def _render(staged: Path, build: Path, strict: bool) -> Path:
     command = [
         sys.executable,
         "-c",

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
+from tests.book import axe
+from tests.book.browser import Browser
 from xling_utils.errors import UserError
-from xling_utils.rendering import render, stage
+from xling_utils.rendering import pages, render, stage
+
+REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -97,3 +102,28 @@ def test_staged_notebook_says_nothing_of_the_machine(root: Path, tmp_path: Path)
     text = staged.read_text(encoding="utf-8")
     assert str(root) not in text
     assert "papermill" not in json.loads(text)["metadata"]
+
+
+def test_buttons_open_the_notebook_of_a_chapter_in_binder_and_colab(root: Path, browser: Browser) -> None:
+    render(root, repository="https://github.com/someone/book", branch="v1.0")
+    page = (root / "_build/html/notebooks/01_sample.html").read_text(encoding="utf-8")
+    binder = "https://mybinder.org/v2/gh/someone/book/v1.0?urlpath=lab/tree/notebooks/01_sample.ipynb"
+    colab = "https://colab.research.google.com/github/someone/book/blob/v1.0/notebooks/01_sample.ipynb"
+    assert [page.count(f'href="{url}"') for url in (binder, colab)] == [1, 1]
+    browser.open(root / "_build/html/notebooks/01_sample.html")
+    assert axe.violations(browser) == []
+    assert "mybinder" not in (root / "_build/html/book/intro.html").read_text(encoding="utf-8")
+    with pytest.raises(
+        UserError, match=r"repository 'git@github.com:someone/book.git': write https://github.com/OWNER"
+    ):
+        render(root, repository="git@github.com:someone/book.git")
+
+
+def test_what_the_buttons_open_is_in_the_repository() -> None:
+    """Binder builds ``environment.yml`` at the root, and both open the notebooks of _toc.yml where these stand."""
+    assert (REPOSITORY / "environment.yml").is_file()
+    named = [page for page in pages(REPOSITORY) if page.startswith("notebooks/")]
+    tracked = subprocess.run(
+        ["git", "ls-files", "notebooks"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert named and {f"{page}.ipynb" for page in named} <= set(tracked.stdout.split())
