@@ -270,4 +270,4 @@ tables.show(records.hardware(CHAPTER, scale))
 # - The untrained encoder is the control to look at first: in French it finds as much as the trained one.
 #
 # **Further reading.** The dictionaries and the way to ask them are those of {cite:t}`conneau2018word`, the static vectors those of
-# {cite:t}`mikolov2013distributed` and {cite:t}`pennington2014glove`; BERT is that of {cite:t}`devlin2019bert`. On to {doc}`02_window_size`.
+# {cite:t}`mikolov2013distributed` and {cite:t}`pennington2014glove`; BERT is that of {cite:t}`devlin2019bert`. On to chapter 2: {doc}`02_window_size`.

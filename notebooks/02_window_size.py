@@ -49,7 +49,7 @@ folder = Path(data) if data else None
 # %% [markdown]
 # ## The runs
 #
-# The base run of {doc}`01_data_size` reads inputs that begin at sentences. Beside it stand runs whose text is cut
+# The base run of {doc}`chapter 1 <01_data_size>` reads inputs that begin at sentences. Beside it stand runs whose text is cut
 # into consecutive slices, shorter and shorter, with as many tokens a step. Nothing is lost by cutting: what changes is
 # how much of its surroundings a word is seen with. The shortest slice is about half a sentence.
 
@@ -142,7 +142,7 @@ tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=
 # %% [markdown]
 # ## Limits
 #
-# - Inference stays within ten points of chance, whatever the window ({doc}`03_overlap` says why), so it can tell windows
+# - Inference stays within ten points of chance, whatever the window ({doc}`chapter 3 <03_overlap>` says why), so it can tell windows
 #   apart less well than retrieval and named entities do.
 # - The papers' full window is 128 tokens, ours 24, because the base run was found to align most reliably on short
 #   inputs that begin at sentences. Controlled documents are about 50 tokens long; what lies beyond them cannot matter.
@@ -161,4 +161,4 @@ tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
 # - On real text three seeds cannot tell, and a world with dependencies beyond the clause is still to be tried.
 #
 # **Further reading.** {cite:t}`liu2020study`, section 3.2.3, for the contrast; {doc}`/book/negative_results` for what was tried in order to find it.
-# On to {doc}`03_overlap`.
+# On to chapter 3: {doc}`03_overlap`.

@@ -19,7 +19,7 @@
 # of these does an encoder need to bring them together? If it were the shared pieces, two languages in different
 # scripts would stay apart.
 #
-# **What the papers found.** K et al. replaced English by *Fake-English*, the same text with every character moved to
+# **What the papers found.** K et al. replaced English by {term}`Fake-English`, the same text with every character moved to
 # a place in Unicode that no language uses, and lost next to nothing: overlap is not what makes the encoder multilingual
 # {cite}`k2020crosslingual`. Shuffling the words inside sentences hurt, more and more with their number; and when
 # nothing was left of a language but how often its words occur, transfer fell to chance. Wu, Conneau et al. changed the
@@ -53,10 +53,10 @@ folder = Path(data) if data else None
 # %% [markdown]
 # ## The runs
 #
-# Every run is the base run of {doc}`01_data_size` with one thing changed in what it reads:
+# Every run is the base run of {doc}`chapter 1 <01_data_size>` with one thing changed in what it reads:
 #
 # - **Fake-English**: the characters of English moved out of reach. **Separate vocabularies** do the same with ids: each
-#   language has its own for every token but the special ones (no anchor is left, not even a full stop).
+#   language has its own for every {term}`token` but the special ones (no {term}`anchor` is left, not even a full stop).
 # - **Permuted**: with Fake-English, a quarter, half or all of the pairs of words of every sentence swapped, in both
 #   languages. **Unigrams only**: the other language's words drawn anew by their frequency.
 # - **Same domain, other domain**: English documents on one half of the world's topics, the other language's on the
@@ -149,7 +149,7 @@ tables.show(overlap.mixed(both, base))
 # parameters that read three million tokens, so all values are small). Look at the two languages apart. Russian shares no letter with
 # English: to spell English otherwise costs 24 %<!-- value: Russian lost without overlap --> there, not more than the seeds differ; to permute its sentences, or to leave only
 # unigrams, takes most of what is above chance. This is what the papers say. French shares thousands of word pieces with English, and in so
-# small an encoder much of what looks like alignment is spelling (an untrained one has it too, see {doc}`01_data_size`): without overlap
+# small an encoder much of what looks like alignment is spelling (an untrained one has it too, see {doc}`chapter 1 <01_data_size>`): without overlap
 # 51 %<!-- value: French lost without overlap --> of retrieval and 69 %<!-- value: French names lost without overlap --> of the named entities are gone. Overlap helps where it exists; it is not needed where order is kept.
 # The other conditions are recorded for French alone, and for retrieval: to swap a quarter of the pairs of words costs as much as to swap
 # all of them, as in our own world and unlike in K et al.; words switched in from the dictionary make retrieval 1.8<!-- value: what code-switching makes of French --> times as good.
@@ -199,7 +199,7 @@ tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=
 # - Translations mixed into the sentences help an encoder that has read so little, as they did not help the papers'.
 #
 # **Further reading.** {cite:t}`k2020crosslingual`, section 3.1, for overlap and order; {cite:t}`wu2020emerging`, section 4, for domains and anchors;
-# {cite:t}`dufter2020identifying` for the same question put to a language and its double. On to {doc}`04_architecture`.
+# {cite:t}`dufter2020identifying` for the same question put to a language and its double. On to chapter 4: {doc}`04_architecture`.
 
 # %% tags=["hide-input"]
 records.write(CHAPTER, scale, measured)

@@ -52,7 +52,7 @@ folder = Path(data) if data else None
 # %% [markdown]
 # ## The runs
 #
-# The base run of {doc}`01_data_size` is one level of every factor. Depth varies with the number of parameters fixed:
+# The base run of {doc}`chapter 1 <01_data_size>` is one level of every factor. Depth varies with the number of parameters fixed:
 # the width is solved for it, as the papers do. "Bottom third" and "bottom two thirds" stand for the first three and
 # the first six of the papers' eight blocks.
 
@@ -124,7 +124,7 @@ factor("tokens", architecture_figures.paper("tokens", published.table))
 factor("separate", architecture_figures.paper("separate", published.table))
 
 # %% [markdown]
-# What is it about the embedding layer? Separate *vocabularies* took every shared token away in {doc}`03_overlap` and cost
+# What is it about the embedding layer? Separate *vocabularies* took every shared token away in {doc}`chapter 3 <03_overlap>` and cost
 # nothing; separate embedding *layers* cost some seeds nearly all of their alignment and others little, so that the interval over
 # five seeds is wide. What the second take away and the first do not is the special tokens and the positions: where these are
 # shared, all seeds align; where they are not, it is left to chance whether a run finds the right matching.
@@ -180,7 +180,7 @@ tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=
 #
 # ## Limits
 #
-# - Inference stays within ten points of chance at every level ({doc}`03_overlap` says why), so it can tell them apart less
+# - Inference stays within ten points of chance at every level ({doc}`chapter 3 <03_overlap>` says why), so it can tell them apart less
 #   well than retrieval and named entities do.
 # - Three layers are not twelve. With so few, "bottom third" is one block, and an encoder of one layer is a third of
 #   the base, not a twelfth.
@@ -199,4 +199,4 @@ tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
 # - One seed would have told another story at almost every level. Five seldom settle more than the largest effects.
 #
 # **Further reading.** {cite:t}`wu2020emerging`, section 4, for parameters kept apart; {cite:t}`k2020crosslingual` for everything that is varied at a fixed
-# number of parameters; {cite:t}`dufter2020identifying`, and {doc}`08_minimult`, for the smallest set-up in which to ask. On to {doc}`05_language_means`.
+# number of parameters; {cite:t}`dufter2020identifying`, and {doc}`the appendix <08_minimult>`, for the smallest set-up in which to ask. On to chapter 5: {doc}`05_language_means`.

@@ -15,11 +15,11 @@
 # 15 %<!-- value: told without the mean -->. And once the means are gone, translations are found more often.
 #
 # **The question.** A multilingual encoder must know which language it reads: asked for the word behind a mask, it offers words of that
-# language. So its states hold the language beside the meaning. Where, and in what form? And if one could take the language out, would
+# language. So its {term}`states <state>` hold the language beside the meaning. Where, and in what form? And if one could take the language out, would
 # translations lie nearer to each other?
 #
-# **What the papers found.** Liu et al. propose the simplest answer there is: the language is the *mean* of its states
-# {cite}`liu2020study`. Take the mean away (*zero-mean*), or put another language's in its place (*mean difference shift*, MDS), and the
+# **What the papers found.** Liu et al. propose the simplest answer there is: the language is the {term}`mean <language mean>` of its states
+# {cite}`liu2020study`. Take the mean away ({term}`zero-mean`), or put another language's in its place ({term}`mean difference shift`, MDS), and the
 # language is gone, or another. Sentence retrieval with multilingual BERT gains by the shift in most languages, and loses by zero-mean
 # {cite}`liu2020language`.
 
@@ -198,7 +198,7 @@ layer_widget.LayerWidget(probes.tried(languages, folder, model)).widget()
 # - What is found with the means left in needs no training: an untrained encoder finds as much, by names and numerals.
 #
 # **Further reading.** {cite:t}`liu2020language` for both methods, {cite:t}`libovicky2020neutrality` for how neutral multilingual BERT is once its means are taken
-# away. On to {doc}`06_mds`, where a mean is put back elsewhere.
+# away. On to chapter 6: {doc}`06_mds`.
 
 # %% tags=["hide-input"]
 records.write(CHAPTER, scale, measured, model=model)

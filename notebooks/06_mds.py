@@ -14,7 +14,7 @@
 # **The answer.** Add three times the difference of two languages' means inside the encoder, and 95 %<!-- value: converted by three times the difference --> of the tokens
 # that it predicts are of the other language. Some are translations; what was learned in English gains a little by such a shift.
 #
-# **The question.** If a language is the mean of its states ({doc}`05_language_means`), the difference of two means should lead from one language to
+# **The question.** If a language is the {term}`mean <language mean>` of its states ({doc}`chapter 5 <05_language_means>`), the difference of two means should lead from one language to
 # the other. Add it to every token of an English sentence, halfway through the encoder: will the encoder go on as if it had read French?
 #
 # **What the papers found.** It does. Multilingual BERT, given an English sentence and the difference to another language's mean, predicts words of that
@@ -47,10 +47,10 @@ folder = Path(data) if data else None
 # %% [markdown]
 # ## Token translation
 #
-# The encoder is that of {doc}`05_language_means`. A sentence is read up to a layer; there, *weight* times the difference of the two languages' means is added
+# The encoder is that of {doc}`chapter 5 <05_language_means>`. A sentence is read up to a layer; there, *weight* times the difference of the two languages' means is added
 # to every token; the blocks above go on from that, and the head predicts a token at each place, with nothing masked.
 #
-# Three measures, as in the papers. The *convert rate* is the share of the predicted tokens that are of the target language, those aside that both languages
+# Three measures, as in the papers. The {term}`convert rate` is the share of the predicted tokens that are of the target language, those aside that both languages
 # have. *BLEU-1* is the share of predicted words that are in the reference translation, order aside ({ref}`how both are measured <token-translation>`).
 # *Third languages* is the share that neither of the two has and some other language does: a model that answers in a language nobody asked for.
 
@@ -140,7 +140,7 @@ mds_figures.transfer(both, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS)
 # %% [markdown] tags=["of-the-record"]
 # ## On real text
 #
-# The encoder of real text that {doc}`05_language_means` ends with, on sentences of XNLI, which say the same in all fifteen languages. One seed is
+# The encoder of real text that {doc}`chapter 5 <05_language_means>` ends with, on sentences of XNLI, which say the same in all fifteen languages. One seed is
 # recorded, so bars are over languages.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-weights-natural", "caption": "On real text, too, one vector converts most tokens; a negative weight converts next to none, but at the last layer.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift; bars are 95 % intervals over languages. Choose measure, language and layer below; the legend picks a line."}}
@@ -194,7 +194,7 @@ tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
 #   for tags and trees.
 #
 # **Further reading.** {cite:t}`liu2020study`, section 4, for the shift inside the encoder; {cite:t}`liu2020language` for the same at its output; {cite:t}`libovicky2020neutrality`
-# for what is left of the language. On to {doc}`07_cka`.
+# for what is left of the language. On to chapter 7: {doc}`07_cka`.
 
 # %% tags=["hide-input"]
 records.write(CHAPTER, scale, measured, model=model)

@@ -52,7 +52,7 @@ folder = Path(data) if data else None
 #
 # Ways to have English and another language read, all with encoders of the same size:
 #
-# - **one bilingual** encoder, the base run of {doc}`01_data_size`;
+# - **one bilingual** encoder, the base run of {doc}`chapter 1 <01_data_size>`;
 # - **two monolingual** ones with nothing in common, not even a vocabulary or their first weights, each trained for as many steps
 #   as the bilingual one;
 # - **one untrained**: English read by the monolingual encoder, the other language by one with its first weights. This is the
@@ -104,7 +104,7 @@ cka_figures.retrieval(both)
 # %% [markdown] tags=["of-the-record"]
 # ## Words
 #
-# The same with words: a word is the mean over its contexts, as in {doc}`01_data_size`, a rotation is fitted on one half of the
+# The same with words: a word is the mean over its contexts, as in {doc}`chapter 1 <01_data_size>`, a rotation is fitted on one half of the
 # dictionary, and the other half is looked up, by {ref}`CSLS <csls>` as in the paper. Beside the encoders stands
 # word2vec, trained on each language alone, whose spaces are famous for having the same shape.
 
@@ -144,7 +144,7 @@ tables.show(cka_figures.correlation(both))
 # %% [markdown] tags=["of-the-record"]
 # ## On real text
 #
-# English with French: the same five ways on real text, three seeds each, the encoders those of {doc}`01_data_size` and their like. Sentences for
+# English with French: the same five ways on real text, three seeds each, the encoders those of {doc}`chapter 1 <01_data_size>` and their like. Sentences for
 # CKA and for fitting rotations are XNLI's, those to be found are Tatoeba's. What a rotation carries was not measured here.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-cka-natural", "caption": "On real text, too, encoders that never met are about as alike as the two languages of one encoder.\n\nCKA of translations of real sentences, layer by layer, by who reads them; point at a field for its interval over seeds. Choose the form below."}}

@@ -50,7 +50,7 @@ folder = Path(data) if data else None
 # ## The runs
 #
 # All are encoders of the usual size with one attention head, as theirs, and 1,000 word pieces a language, trained as the base run of
-# {doc}`01_data_size`; on real text four times as long, since nothing is found there before. A word piece of English and its double share no
+# {doc}`chapter 1 <01_data_size>`; on real text four times as long, since nothing is found there before. A word piece of English and its double share no
 # number, so at the start they have nothing in common.
 #
 # - **Original**: positions and special tokens are shared. Of the places to guess, one in ten shows a random piece, of either language.

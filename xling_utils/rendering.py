@@ -22,7 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from xling_utils import content_policy
+from xling_utils import content_policy, margins
 from xling_utils.charts_mime import BUNDLE
 from xling_utils.errors import UserError
 from xling_utils.files import json_object, yaml_mapping
@@ -181,8 +181,8 @@ def _with_values(text: str) -> str:
 
 def _published_notebook(root: Path, path: Path) -> bytes:
     """An executed notebook as the book shows and offers it: without papermill's notes (paths and times of the
-    machine that ran it), with the injected parameters out of sight, its numbers filled in, and below each figure its
-    rows and its command."""
+    machine that ran it), with the injected parameters out of sight, its numbers filled in, terms explained in the
+    margin, and below each figure its rows and its command."""
     import nbformat
 
     try:
@@ -192,9 +192,10 @@ def _published_notebook(root: Path, path: Path) -> bytes:
     except (UserError, nbformat.ValidationError, AssertionError, KeyError, TypeError, AttributeError) as error:
         first = str(error).split("\n")[0]
         raise UserError(f"{path} is not a notebook ({first}); run `xling run {path.stem}` again") from error
+    terms = margins.definitions(root / "book/glossary.md")
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
-            cell["source"] = _with_values("".join(cell["source"]))
+            cell["source"] = margins.with_notes(_with_values("".join(cell["source"])), terms)
     return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8")
 
 
