@@ -29,7 +29,7 @@ def with_notes(text: str, known: dict[str, str]) -> str:
 
 
 def _notes(paragraph: str, known: dict[str, str]) -> str:
-    if paragraph.lstrip().startswith(("-", "*   ", "|", "```", "#")):
+    if paragraph.lstrip().startswith(("- ", "|", "```", "#")):
         return ""
     terms = dict.fromkeys(term for term in _TERM.findall(paragraph) if term in known)
     return "".join(_note(term, known.pop(term)) for term in terms)
