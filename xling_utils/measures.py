@@ -133,9 +133,7 @@ def table(
         {chapter: grid}, scale, data=data, engine=engine, scheduler=scheduler, jobs=jobs, processes=processes
     )
     frames = [
-        labelled(chapter, dict(p.condition), p.spec.seed, kept_rows.load(kept[p, task]), scale)
-        for p in grid
-        for task in chapters.module(chapter).tasks(p)
+        labelled(chapter, dict(p.condition), p.spec.seed, kept_rows.load(path), scale) for (p, _), path in kept.items()
     ]
     return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
 
@@ -173,7 +171,8 @@ def prepare(
     runs = ensure(specs, store=store, data=data, engine=engine, scheduler=scheduler, jobs=jobs, processes=processes)
     folder, sizes = store.folder(".measures"), scale_of(scale)
     keys = {p: tuple(runs[spec].key for spec in p.specs) for grid in grids.values() for p in grid}
-    wanted = [(p, task) for chapter, grid in grids.items() for p in grid for task in chapters.module(chapter).tasks(p)]
+    measured = {chapter: chapters.measurable(chapter, grid, data) for chapter, grid in grids.items()}
+    wanted = [(p, task) for runs_of in measured.values() for p, tasks in runs_of.items() for task in tasks]
     paths = {(p, task): folder / file_name(keys[p], task, sizes) for p, task in wanted}
     missing = {(keys[p], task): path for (p, task), path in paths.items() if not kept_rows.is_kept(path)}
     if missing:

@@ -7,12 +7,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from xling_utils import chapters, charts, published
+from xling_utils import chapters, charts, measures, published, records
 from xling_utils.chapters import (
     architecture,
     architecture_figures,
     contrast_figures,
     data_size,
+    data_size_figures,
     minimult,
     overlap,
     window_size,
@@ -183,3 +184,33 @@ def test_a_double_needs_no_text_of_its_own(tmp_path: Path, capsys) -> None:
     planned = minimult.grid(scale("natural"), ("fr",), 1, "all")
     assert chapters.possible(planned, tmp_path) == planned
     assert capsys.readouterr().err == ""
+
+
+def test_a_task_whose_files_are_not_there_is_left_out_by_name(tmp_path: Path, capsys) -> None:
+    planned = overlap.grid(scale("natural"), ("fr",), 1, "headline")
+    for name in (
+        "nli/multinli15k/train.en.tsv",
+        "nli/xnli/dev.en.tsv.xz",
+        "nli/xnli/test.en.tsv",
+        "nli/xnli/test.fr.tsv",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    found = chapters.measurable(overlap.CHAPTER, planned, tmp_path)
+    assert set(found) == set(planned) and set(found.values()) == {("word retrieval", "NLI")}
+    assert capsys.readouterr().err == (
+        f"xling: 03_overlap: no ner/panx/dev.en.tsv, ner/panx/dev.fr.tsv, ner/panx/train.en.tsv in {tmp_path}; "
+        "not measured: NER\n"
+    )
+    controlled = overlap.grid(scale("controlled"), ("fr",), 1, "headline")
+    assert set(chapters.measurable(overlap.CHAPTER, controlled, None).values()) == {("word retrieval", "NLI", "NER")}
+
+
+def test_chapters_do_without_inference() -> None:
+    recorded = records.load("01_data_size", "controlled")
+    words = recorded[recorded["task"] == "word retrieval"]
+    assert data_size_figures.inference(measures.empty("01_data_size"), words, ["fr", "en"]) is None
+    assert data_size_figures.inference(measures.empty("01_data_size"), recorded, ["fr", "en"]) is not None
+    chapter = records.load("03_overlap", "controlled")
+    assert overlap.mixed(chapter[chapter["task"] == "word retrieval"], "fr").empty
+    assert len(overlap.mixed(chapter, "fr")) > 5

@@ -27,6 +27,8 @@ MODULES = {
 }
 """Chapter -> the module of this package that declares it."""
 
+LABELLED = ("NLI", "NER")
+"""Tasks that are learned from labelled text; the random labels of the control are those of the first."""
 LIVE = ("headline", "all", "none")
 ALL_SEEDS = 5
 
@@ -92,6 +94,27 @@ def possible(planned: Sequence[Planned], data: Path | None) -> list[Planned]:
         left_out = dict.fromkeys(str(dict(each.condition)) for each, names in lacking.items() if names)
         print(f"xling: no {', '.join(missing)} in {data}; left out: {', '.join(left_out)}", file=sys.stderr)
     return [each for each in planned if not lacking[each]]
+
+
+def measurable(chapter: str, planned: Sequence[Planned], data: Path | None) -> dict[Planned, tuple[str, ...]]:
+    """What each run is measured on: the chapter's tasks, those left out whose labelled files of real text the directory
+    ``data`` lacks; one line on standard error names these."""
+    from xling_utils.corpora import labelled
+
+    found: dict[Planned, tuple[str, ...]] = {}
+    absent: dict[str, str] = {}
+    for each in planned:
+        of, wanted = each.spec.corpus, module(chapter).tasks(each)
+        lacks = dict[str, list[str]]()
+        if data is not None and of.source == "directory":
+            labels = {task: task.partition(",")[0] for task in wanted if task.partition(",")[0] in LABELLED}
+            lacks = {task: labelled.lacking(kind, of.languages, data) for task, kind in labels.items()}
+        absent |= {name: task for task, names in lacks.items() for name in names}
+        found[each] = tuple(task for task in wanted if not lacks.get(task))
+    if absent:
+        left_out = ", ".join(sorted(set(absent.values())))
+        print(f"xling: {chapter}: no {', '.join(sorted(absent))} in {data}; not measured: {left_out}", file=sys.stderr)
+    return found
 
 
 def _lacking(planned: Planned, data: Path | None) -> list[str]:

@@ -30,12 +30,13 @@ def headline(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, targets: 
 
 
 def inference(live: pd.DataFrame, recorded: pd.DataFrame, targets: Sequence[str]) -> Any:
-    """Figure: zero-shot inference of every model at both data sizes, beside the accuracy in English itself."""
-    sources = with_sources(live, recorded)
-    rows = _by_model(
-        [(name, t[(t["experiment"] == "R02") & (t["metric"] == "accuracy")]) for name, t in sources], targets
-    )
+    """Figure: zero-shot inference of every model at both data sizes, beside the accuracy in English itself; ``None``
+    where inference was not measured."""
+    sources = [(name, t[t["experiment"] == "R02"]) for name, t in with_sources(live, recorded)]
     both = pd.concat([t for _, t in sources])
+    if both.empty:
+        return None
+    rows = _by_model([(name, t[t["metric"] == "accuracy"]) for name, t in sources], targets)
     majority = both[(both["metric"] == "majority") & both["target"].isin(targets)]
     floor = majority.groupby("target")["value"].mean().rename_axis("language").reset_index()
     floor = floor.assign(language=floor["language"].map(_name))

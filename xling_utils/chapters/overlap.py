@@ -125,4 +125,5 @@ def mixed(table: pd.DataFrame, language: str) -> pd.DataFrame:
     pairs = ["en / en", f"{language} / {language}", f"en / {language}", f"{language} / en"]
     every = pd.concat([pure, both])
     every = every[every["pair"].isin(pairs)]
-    return every.pivot_table("value", "condition", "pair", "mean", sort=False)[pairs].reset_index()
+    table = every.pivot_table("value", "condition", "pair", "mean", sort=False)
+    return table.reindex(columns=pairs).rename_axis(index="condition").reset_index()

@@ -223,6 +223,15 @@ def _dataset(names: tuple[str, ...], rows: Iterable[Row]) -> Dataset:
     return Dataset.from_list([dict(zip(names, row, strict=True)) for row in rows])
 
 
+def lacking(task: str, languages: Iterable[str], data: Path) -> list[str]:
+    """The files that ``task`` (``"NLI"`` or ``"NER"``), learned in English and tested in ``languages``, reads and the
+    directory ``data`` does not have."""
+    files = {"NLI": INFERENCE_FILES, "NER": ENTITY_FILES}[task]
+    learned = [f"{files[split]}.en.tsv" for split in ("train", "dev")]
+    tested = [f"{files['test']}.{language}.tsv" for language in languages]
+    return [name for name in dict.fromkeys([*learned, *tested]) if not existing(data / name)]
+
+
 def _file(data: Path | None, stem: str, language: str) -> Path:
     if data is None:
         raise UserError("this scale reads real data: give --data DIR or set XLING_DATA")
