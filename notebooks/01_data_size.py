@@ -199,13 +199,13 @@ figures.inference(measures.empty(CHAPTER), natural, ["fr", "en"])
 # on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
-tables.show(ledger.table(CHAPTER, scale, measured))
+tables.of_claims(ledger.table(CHAPTER, scale, measured))
 
 # %% [markdown]
 # The same on real text:
 
 # %% tags=["hide-input"]
-tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=("fr", "ru")))
+tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=("fr", "ru")))
 
 # %% [markdown]
 # ## Limits

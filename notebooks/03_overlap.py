@@ -171,13 +171,13 @@ figures.figure(
 # on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
-tables.show(ledger.table(CHAPTER, scale, measured))
+tables.of_claims(ledger.table(CHAPTER, scale, measured))
 
 # %% [markdown]
 # The same on real text:
 
 # %% tags=["hide-input"]
-tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=figures.targets(natural)))
+tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=figures.targets(natural)))
 
 # %% [markdown]
 # ## Limits

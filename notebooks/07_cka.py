@@ -167,13 +167,13 @@ tables.show(cka_figures.correlation(natural))
 # on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
-tables.show(ledger.table(CHAPTER, scale, measured, recorded=model is None))
+tables.of_claims(ledger.table(CHAPTER, scale, measured, recorded=model is None))
 
 # %% [markdown] tags=["of-the-record"]
 # The same on real text:
 
 # %% tags=["hide-input", "of-the-record"]
-tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
+tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
 
 # %% [markdown]
 # ## Try it

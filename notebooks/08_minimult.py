@@ -111,10 +111,10 @@ tables.show(minimult.layers(natural)) if len(natural) else None
 # on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
-tables.show(ledger.table(CHAPTER, scale, measured))
+tables.of_claims(ledger.table(CHAPTER, scale, measured))
 
 # %% tags=["hide-input"]
-tables.show(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER))) if len(natural) else None
+tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER))) if len(natural) else None
 
 # %% [markdown]
 # ## Limits

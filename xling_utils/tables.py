@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from IPython.display import HTML
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -17,3 +19,21 @@ def show(frame: pd.DataFrame, digits: int = 3) -> Styler:
     style = frame.style.hide(axis="index").set_table_attributes('class="dataframe"')
     style = style.format(precision=digits, na_rep="–", escape="html").format_index(axis="columns", escape="html")
     return style.format("{:,}", na_rep="–", subset=whole) if whole else style
+
+
+def of_claims(frame: pd.DataFrame) -> HTML:
+    """The table of :func:`ledger.table`: a line for each claim, with its verdict, and below it a row for each of its
+    tests. Text is escaped."""
+    values = [column for column in frame.columns if column not in ("id", "claim", "verdict")]
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in values)
+    groups: list[str] = []
+    for row in frame.to_dict("records"):
+        if row["claim"]:
+            name, claim, verdict = (escape(row[column]) for column in ("id", "claim", "verdict"))
+            groups.append(
+                f'<tr class="claim"><th scope="rowgroup" colspan="{len(values)}"><span class="claim-id">{name}</span> '
+                f'{claim} <span class="claim-verdict">{verdict}</span></th></tr>'
+            )
+        groups[-1] += "<tr>" + "".join(f"<td>{escape(str(row[column]))}</td>" for column in values) + "</tr>"
+    body = "".join(f"<tbody>{group}</tbody>" for group in groups)
+    return HTML(f'<table class="dataframe claims"><thead><tr>{head}</tr></thead>{body}</table>')

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from xling_utils import claims, ledger, ledger_page, records, replication
+from xling_utils import claims, ledger, ledger_page, measures, records, replication, tables
 from xling_utils.chapters import MODULES
 from xling_utils.errors import UserError
 from xling_utils.measures import columns
@@ -151,3 +151,12 @@ def test_a_used_seed_is_refused() -> None:
     for seed in (1, 11, -3):
         with pytest.raises(UserError, match="was used before"):
             replication.measure(seed)
+
+
+def test_a_claim_stands_above_its_tests() -> None:
+    frame = ledger.table("02_window_size", "controlled", measures.empty("02_window_size"))
+    shown = tables.of_claims(frame).data
+    assert shown.count('<tr class="claim">') == shown.count("<tbody>") == (frame["id"] != "").sum()
+    assert shown.count("<td>") == 2 * len(frame) and 'colspan="2"' in shown
+    first = frame.iloc[0]
+    assert f'{html.escape(first["claim"])} <span class="claim-verdict">{first["verdict"]}</span>' in shown
