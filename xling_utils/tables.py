@@ -31,8 +31,8 @@ def of_claims(frame: pd.DataFrame) -> HTML:
         if row["claim"]:
             name, claim, verdict = (escape(row[column]) for column in ("id", "claim", "verdict"))
             groups.append(
-                f'<tr class="claim"><th scope="rowgroup" colspan="{len(values)}"><span class="claim-id">{name}</span> '
-                f'{claim} <span class="claim-verdict">{verdict}</span></th></tr>'
+                f'<tr class="claim"><th scope="rowgroup" colspan="{len(values)}"><div>'
+                f'<span class="claim-id">{name}</span> {claim} <span class="claim-verdict">{verdict}</span></div></th></tr>'
             )
         groups[-1] += "<tr>" + "".join(f"<td>{escape(str(row[column]))}</td>" for column in values) + "</tr>"
     body = "".join(f"<tbody>{group}</tbody>" for group in groups)
