@@ -30,10 +30,9 @@ def of_claims(frame: pd.DataFrame) -> HTML:
     for row in frame.to_dict("records"):
         if row["claim"]:
             name, claim, verdict = (escape(row[column]) for column in ("id", "claim", "verdict"))
-            groups.append(
-                f'<tr class="claim"><th scope="rowgroup" colspan="{len(values)}"><div>'
-                f'<span class="claim-id">{name}</span> {claim} <span class="claim-verdict">{verdict}</span></div></th></tr>'
-            )
+            inside = f'<span class="claim-id">{name}</span> {claim} <span class="claim-verdict">{verdict}</span>'
+            heading = f'<th scope="rowgroup" colspan="{len(values)}"><div>{inside}</div></th>'
+            groups.append(f'<tr class="claim">{heading}</tr>')
         groups[-1] += "<tr>" + "".join(f"<td>{escape(str(row[column]))}</td>" for column in values) + "</tr>"
     body = "".join(f"<tbody>{group}</tbody>" for group in groups)
     return HTML(f'<table class="dataframe claims"><thead><tr>{head}</tr></thead>{body}</table>')
