@@ -157,12 +157,13 @@ tables.show(mds_figures.best(natural), digits=1)
 # %% tags=["hide-input", "of-the-record"]
 display.HTML(mds_figures.samples(answering, spoken, "en", "ru"))
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-transfer-natural", "caption": "Tagging of real sentences gains by the shift, in every language.\n\nParts of speech in treebanks of each language, by what was done with its mean; bars are 95 % intervals over sentences. The legend picks a method."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-transfer-natural", "caption": "Tagging and parsing of real sentences gain by the shift.\n\nTreebanks of each language, by what was done with its mean; bars are 95 % intervals over sentences. Choose the measure below; the legend picks a method."}}
 mds_figures.transfer(natural, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS)
 
 # %% [markdown] tags=["of-the-record"]
 # The tagger was trained on English treebanks, and still finds less in most languages than one that gives every word its commonest English tag, with punctuation
-# and names to go by.
+# and names to go by. The parser gains 2.1<!-- value: parsing gained on real text --> points of LAS by the shift (1.1<!-- value: parsing gained on real text low --> to 3.1<!-- value: parsing gained on real text high --> over twenty languages), as Liu et al. (2020b) found, and less by
+# zero-mean, by which they lost.
 #
 # Inference starts a little above a guess, and the shift helps it in every language but English: by 2.5<!-- value: inference gained on real text --> points (1.7<!-- value: inference gained on real text low --> to 3.2<!-- value: inference gained on real text high --> over fourteen
 # languages), against half a point in the paper. The weight is chosen for each language on dev data that are not the test.
