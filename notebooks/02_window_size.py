@@ -112,7 +112,7 @@ figures.figure(
 # The same on real text, English with French and with Russian (see {doc}`../book/data`; encoders of well under a million
 # parameters that read three million tokens, so all values are small). Six tokens do a little better than twenty-four in French and a
 # little worse in Russian, neither beyond the spread of three seeds. That does not contradict the papers: their loss appears
-# with much data, and this is little. Nor can two seeds tell what short inputs do where there is a tenth of the text.
+# with much data, and this is little. Nor can they tell what short inputs do where there is a tenth of the text.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, too, three seeds cannot tell six tokens from twenty-four.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
 natural, natural_sizes = records.load(CHAPTER, "natural"), scale_of("natural")
