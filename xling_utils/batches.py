@@ -8,7 +8,7 @@ or comes from elsewhere; it begins as far from the start of a sentence in either
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import get_args
 
@@ -62,14 +62,14 @@ class Batches:
         self.streams = list(streams.values())
         self.begins = np.array([stream.start for stream in self.streams], dtype=np.int64)
         self.masks = np.array([stream.mask for stream in self.streams], dtype=np.int64)
-        self.starts: list[np.ndarray] = []
+        self.starts: list[Sequence[int] | np.ndarray] = []
         taken = training.length - 1
         for language, stream in streams.items():
-            starts = np.arange(0, len(stream.ids), taken) if training.sliced else stream.starts
-            starts = starts[starts <= len(stream.ids) - taken]
-            if not len(starts):
+            room = len(stream.ids) - taken + 1  # places that an input can begin at
+            if room < 1:
                 raise UserError(f"corpus: {language} has {len(stream.ids)} tokens, one input takes {taken}")
-            self.starts.append(starts)
+            early = stream.starts[: np.searchsorted(stream.starts, room)]
+            self.starts.append(range(0, room, taken) if training.sliced else early)
 
     def __call__(self, step: int) -> Batch:
         """The batch of ``step``, counted from 0."""

@@ -265,8 +265,8 @@ def held(path: Path, wait: bool = True) -> Iterator[bool]:
 
 
 @contextmanager
-def enough_space(path: Path) -> Iterator[None]:
-    """Turns a full disk, whichever library met it, into one line for the user."""
+def enough_space(path: Path, setting: str = "XLING_STORE") -> Iterator[None]:
+    """Turns a full disk, whichever library met it, into one line for the user, who may change the ``setting``."""
     try:
         yield
     except Exception as error:
@@ -274,7 +274,7 @@ def enough_space(path: Path) -> Iterator[None]:
         if not full and "No space left on device" not in str(error):
             raise
         raise UserError(
-            f"no space left on the disk of {path}: free some, or set XLING_STORE to a folder on "
+            f"no space left on the disk of {path}: free some, or set {setting} to a folder on "
             "another disk, and start again (finished runs and checkpoints are kept)"
         ) from error
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xling_utils import on_disk
 from xling_utils.errors import UserError
 from xling_utils.specs import TokenizerSpec
 
@@ -201,25 +202,27 @@ class Coder:
         return [[self._own(i) for i in encoding.ids] for encoding in encoded]
 
     def stream(self, dataset: Dataset) -> TokenStream:
-        """Encodes a corpus (columns ``text``, ``document``); a sentence without tokens is left out. Raises
-        :class:`UserError` if no token is left."""
-        pieces, lengths, documents = [], [], []
-        encoded = (ids for batch in dataset.iter(batch_size=2000) for ids in self.encode(batch["text"]))
-        for sentence, document in zip(encoded, dataset["document"][:], strict=True):
-            if sentence:
-                pieces.append(np.array([*sentence, self.separator], dtype=np.int32))
-                lengths.append(len(sentence) + 1)
-                documents.append(document)
-        if not pieces:
-            raise UserError("tokenizer: the corpus holds no tokens")
-        ids = np.concatenate(pieces)
-        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
+        """Encodes a corpus (columns ``text``, ``document``); a sentence without tokens is left out. The arrays are
+        mapped from disk. Raises :class:`UserError` if no token is left."""
         vocabulary = self.tokenizer.get_vocab()
-        continuing = {i + self.shift for piece, i in vocabulary.items() if piece.startswith(CONTINUES)}
-        inside = np.isin(ids, np.fromiter(continuing, dtype=np.int32, count=len(continuing)))
+        continuing = [i + self.shift for piece, i in vocabulary.items() if piece.startswith(CONTINUES)]
+        ids, starts, documents, inside = (on_disk.Growing(kind) for kind in (np.int32, np.int64, np.int64, np.bool_))
+        for batch in dataset.iter(batch_size=on_disk.ROWS):
+            encoded = zip(self.encode(batch["text"]), batch["document"], strict=True)
+            kept = [([*sentence, self.separator], document) for sentence, document in encoded if sentence]
+            if not kept:
+                continue
+            lengths = [0, *(len(sentence) for sentence, _ in kept)]
+            starts.extend(ids.length + np.cumsum(lengths)[:-1])
+            documents.extend([document for _, document in kept])
+            added = np.concatenate([np.array(sentence, dtype=np.int32) for sentence, _ in kept])
+            ids.extend(added)
+            inside.extend(np.isin(added, continuing))
+        if not ids.length:
+            raise UserError("tokenizer: the corpus holds no tokens")
         ordinary = (FIRST + self.shift, len(vocabulary) + self.shift)
-        numbers = np.array(documents, dtype=np.int64)
-        return TokenStream(ids, starts, numbers, inside, ordinary, self.separator, self.special)
+        arrays = ids.mapped(), starts.mapped(), documents.mapped(), inside.mapped()
+        return TokenStream(*arrays, ordinary, self.separator, self.special)
 
 
 def coders(tokenizer: Tokenizer, spec: TokenizerSpec, languages: Sequence[str]) -> dict[str, Coder]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xling_utils import on_disk
 from xling_utils.errors import UserError
 from xling_utils.specs import LANGUAGES, Change, CorpusSpec, Form, written_language
 
@@ -109,20 +110,18 @@ def _changed(text: Dataset, spec: CorpusSpec, language: str, data: Path | None, 
     changes = [change for change in spec.changes if language in change.languages]
     if not changes:
         return text
-    from datasets import Dataset
-
     respell = respelled(spec, language)
-    sentences = [respell(line).split(" ") for line in text["text"][:]]
+    sentences: Iterable[list[str]] = (respell(line).split(" ") for line, _ in on_disk.rows(text))
     for change in changes:
         if change.kind != "fake":
             sentences = _rewritten(sentences, change, spec, language, data, held_out)
-    columns = {"text": [" ".join(words) for words in sentences], "document": text["document"][:]}
-    return Dataset.from_dict(columns, features=text.features)
+    documents = (document for _, document in on_disk.rows(text))
+    return on_disk.text(zip(map(" ".join, sentences), documents, strict=True))
 
 
 def _rewritten(
-    sentences: list[list[str]], change: Change, spec: CorpusSpec, language: str, data: Path | None, held_out: bool
-) -> list[list[str]]:
+    sentences: Iterable[list[str]], change: Change, spec: CorpusSpec, language: str, data: Path | None, held_out: bool
+) -> Iterable[list[str]]:
     import numpy as np
 
     from xling_utils.corpora import transforms
@@ -130,13 +129,13 @@ def _rewritten(
     stream = f"{spec.seed}/{language}/{change.kind}/{'held out' if held_out else 'training'}"
     rng = np.random.default_rng(int.from_bytes(blake2b(stream.encode(), digest_size=16).digest()))
     if change.kind == "reversed":
-        return [words[::-1] for words in sentences]
+        return (words[::-1] for words in sentences)
     if change.kind == "permuted":
-        return [transforms.permute_words(words, change.amount, rng) for words in sentences]
+        return (transforms.permute_words(words, change.amount, rng) for words in sentences)
     if change.kind == "unigrams":
-        return transforms.resample_unigrams(sentences, rng)
+        return transforms.resample_unigrams(list(sentences), rng)
     translations = _translations(spec, language, data)
-    return [transforms.code_switch(words, translations, rng, batch_rate=change.amount) for words in sentences]
+    return (transforms.code_switch(words, translations, rng, batch_rate=change.amount) for words in sentences)
 
 
 def _translations(spec: CorpusSpec, language: str, data: Path | None) -> dict[str, list[str]]:

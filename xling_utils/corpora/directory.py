@@ -21,10 +21,11 @@ from functools import cache
 from glob import escape
 from hashlib import blake2b, sha256
 from io import BufferedReader
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from xling_utils import on_disk
 from xling_utils.corpora.text import normalise
 from xling_utils.errors import UserError
 from xling_utils.specs import LANGUAGES, Form
@@ -152,33 +153,33 @@ def sample(
     Returns columns ``text`` (string, normalised) and ``document`` (int64, from 0 in the order drawn). The
     order depends on the seed and on the documents' content alone, so a smaller sample is the beginning of a
     larger one with the same seed. ``held_out`` draws from the tenth that training never sees (see
-    :func:`sentences`). Memory is bounded by the sample. Raises :class:`UserError` when there are fewer.
+    :func:`sentences`). The sample grows on disk (:mod:`on_disk`). Raises :class:`UserError` when there are fewer.
     """
     tests = protected_sentences(data, language)
-    drawn: list[tuple[int, list[str]]] = []  # a heap, the document drawn last on top
+    drawn: list[tuple[int, int, int]] = []  # a heap of ranks, sentences and places, the document drawn last on top
     total = 0
-    for document in chain.from_iterable(map(documents, text_files(data, language, domain))):
-        digest = _digest(document)
-        if _held_out(digest) != held_out:
-            continue
-        rank = int.from_bytes(blake2b(digest, key=str(seed).encode(), digest_size=8).digest())
-        if total >= sentences and drawn and rank > -drawn[0][0]:
-            continue
-        if kept := _kept(document, tests, form):
-            heapq.heappush(drawn, (-rank, kept))
-            total += len(kept)
-        while drawn and total - len(drawn[0][1]) >= sentences:
-            total -= len(heapq.heappop(drawn)[1])
-    if total < sentences:
-        side = "held out" if held_out else "to train on"
-        raise UserError(
-            f"{data / 'text' / language}: {total} sentences {side}, {sentences} asked for; ask for fewer or add text"
-        )
-    order = [document for _, document in sorted(drawn, key=lambda item: -item[0])]
-    rows = [(number, text) for number, document in enumerate(order) for text in document][:sentences]
-    from datasets import Dataset
-
-    return Dataset.from_dict({"text": [text for _, text in rows], "document": [number for number, _ in rows]})
+    with on_disk.Lines() as lines:
+        for document in chain.from_iterable(map(documents, text_files(data, language, domain))):
+            digest = _digest(document)
+            if _held_out(digest) != held_out:
+                continue
+            rank = int.from_bytes(blake2b(digest, key=str(seed).encode(), digest_size=8).digest())
+            if total >= sentences and drawn and rank > -drawn[0][0]:
+                continue
+            if kept := _kept(document, tests, form):
+                heapq.heappush(drawn, (-rank, len(kept), lines.add(kept)))
+                total += len(kept)
+            while drawn and total - drawn[0][1] >= sentences:
+                total -= heapq.heappop(drawn)[1]
+        if total < sentences:
+            side = "held out" if held_out else "to train on"
+            raise UserError(
+                f"{data / 'text' / language}: {total} sentences {side}, {sentences} asked for; "
+                "ask for fewer or add text"
+            )
+        order = enumerate(sorted(drawn, key=lambda item: -item[0]))
+        found = ((line, number) for number, (_, count, place) in order for line in lines.read(place, count))
+        return on_disk.text(islice(found, sentences))
 
 
 def documents(path: Path) -> Iterator[list[str]]:

@@ -35,12 +35,14 @@ def sample(
     path = Path(datasets.config.HF_DATASETS_CACHE) / "xling_utils" / f"{identity}.arrow"
     if not path.exists():
         drawn = directory.sample(data, language, sentences, seed, form=form, held_out=held_out, domain=domain)
-        with enough_space(path):
+        with enough_space(path, setting="HF_DATASETS_CACHE"):
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = path.with_suffix(f".{os.getpid()}")
-            feather.write_feather(drawn.data.table, draft)
+            feather.write_feather(
+                drawn.data.table, draft, compression="uncompressed"
+            )  # what is packed cannot be mapped
             draft.replace(path)
-    return datasets.Dataset(feather.read_table(path, memory_map=True))
+    return datasets.Dataset(feather.read_table(path, memory_map=True), fingerprint=identity)
 
 
 @cache

@@ -13,6 +13,7 @@ from functools import cache
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
+from xling_utils import on_disk
 from xling_utils.corpora.controlled.documents import documents
 from xling_utils.corpora.controlled.grammar import GRAMMARS, Node, Token, linearise
 from xling_utils.corpora.controlled.lexicon import concepts, words
@@ -32,10 +33,10 @@ def realise(tree: Node, language: str) -> list[Token]:
 
 def _rows(
     language: str, sentences: int, seed: int, stream: str, domain: str | None = None
-) -> Iterator[dict[str, object]]:
+) -> Iterator[tuple[str, int]]:
     trees = ((number, tree) for number, trees in enumerate(documents(seed, stream, domain)) for tree in trees)
     for number, tree in islice(trees, sentences):
-        yield {"text": " ".join(token.form for token in realise(tree, language)), "document": number}
+        yield " ".join(token.form for token in realise(tree, language)), number
 
 
 def text(language: str, sentences: int, seed: int, *, held_out: bool = False, domain: str | None = None) -> Dataset:
@@ -45,13 +46,11 @@ def text(language: str, sentences: int, seed: int, *, held_out: bool = False, do
     is a third draw. ``domain`` keeps to the topics of one of ``world.DOMAINS``. Raises :class:`UserError` on an
     unknown language or domain.
     """
-    from datasets import Dataset
-
     words(language)
     stream = f"{language}/held out" if held_out else language
     if domain is not None:
         stream += f"/{domain}"
-    return Dataset.from_list(list(_rows(language, sentences, seed, stream, domain)))
+    return on_disk.text(_rows(language, sentences, seed, stream, domain))
 
 
 def parallel(languages: tuple[str, ...], sentences: int, seed: int) -> list[dict[str, list[Token]]]:
@@ -81,6 +80,6 @@ def fingerprint(languages: tuple[str, ...]) -> str:
     for language in languages:
         for key, form in words(language).items():
             digest.update(f"{key}\t{form}\n".encode())
-        for row in _rows(language, 1000, FINGERPRINT_SEED, language):
-            digest.update(f"{row['document']}\t{row['text']}\n".encode())
+        for sentence, document in _rows(language, 1000, FINGERPRINT_SEED, language):
+            digest.update(f"{document}\t{sentence}\n".encode())
     return digest.hexdigest()
