@@ -50,6 +50,8 @@ CONTRAST_MARKS = {
 SCALE_MARKS = {"controlled": ("#1F83C4", "circle"), "natural": ("#D55E00", "diamond")}
 """Scale -> colour and shape."""
 HEIGHT = 260
+TWO_LINES = "split(replace(datum.label, regexp('^(.{8,18}) (.{4,})$'), '$1|$2'), '|')"
+"""The label of an axis, a long one broken at a space."""
 
 
 def colours(models: Sequence[str]) -> alt.Color:
@@ -76,7 +78,10 @@ def intervals(
     several languages, a list below the chart selects one.
     """
     pick = alt.selection_point(fields=["model"], bind="legend", name="model_pick")
-    base = alt.Chart(rows).encode(
+    languages = list(dict.fromkeys(rows["language"]))
+    where = "datum.language == language_shown" if len(languages) > 1 else "true"
+    base = alt.Chart(rows).transform_filter(where)
+    base = base.encode(
         x=alt.X(f"{x}:N", sort=list(x_order), title=None, axis=alt.Axis(labelAngle=0, labelLimit=200)),
         xOffset=alt.XOffset("model:N", sort=list(models)),
         color=colours(models),
@@ -101,12 +106,10 @@ def intervals(
     bars = base.mark_rule(strokeWidth=2.5).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
     marks = base.mark_point(size=75, filled=True).encode(y=y, shape=shape)
     layers = [bars.add_params(pick), marks]
-    chart = alt.layer(*layers, chance_line(chance))
-    languages = list(dict.fromkeys(rows["language"]))
+    chart = alt.layer(*layers, chance_line(chance, where))
     if len(languages) > 1:
         chosen = alt.binding_select(options=languages, name="Language ")
-        shown = alt.param(name="language_shown", value=languages[0], bind=chosen)
-        chart = chart.add_params(shown).transform_filter("datum.language == language_shown")
+        chart = chart.add_params(alt.param(name="language_shown", value=languages[0], bind=chosen))
     return _framed(chart, description)
 
 
@@ -140,11 +143,13 @@ def shares(
     return chart.configure_view(stroke=None)
 
 
-def chance_line(chance: pd.DataFrame) -> alt.LayerChart:
-    """Dashed lines at ``chance["value"]``, the value of a random order, with its name."""
+def chance_line(chance: pd.DataFrame, where: str = "true") -> alt.LayerChart:
+    """Dashed lines at ``chance["value"]``, the value of a random order, with its name; of the rows ``where`` an
+    expression holds (each layer of a chart filters for itself: it has data of its own)."""
     data = chance.assign(label=[f"chance {value:.3f}" for value in chance["value"]])
-    line = alt.Chart(data).mark_rule(strokeDash=[4, 4], color="#888888").encode(y="value:Q")
-    name = alt.Chart(data).mark_text(align="right", dy=-6, color="currentColor", fontSize=11)
+    base = alt.Chart(data).transform_filter(where)
+    line = base.mark_rule(strokeDash=[4, 4], color="#888888").encode(y="value:Q")
+    name = base.mark_text(align="right", dy=-6, color="currentColor", fontSize=11)
     return line + name.encode(y="value:Q", x=alt.value("width"), text="label:N")
 
 
@@ -228,12 +233,13 @@ def contrasts(
     ``high``, ``seeds``; ``floors`` (``measure``, ``name``, ``value``) are drawn as dashed lines.
     """
     measure = measure_choice(measures)
+    two_lines = alt.Axis(labelLimit=150, grid=True, labelExpr=TWO_LINES)
     shown = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
     base = (
         alt.Chart(rows)
         .transform_filter("datum.measure == measure_shown")
         .encode(
-            y=alt.Y("condition:N", sort=list(conditions), title=None, axis=alt.Axis(labelLimit=150, grid=True)),
+            y=alt.Y("condition:N", sort=list(conditions), title=None, axis=two_lines),
             yOffset=alt.YOffset("shown:N", sort=shown),
             color=alt.Color(
                 "shown:N",

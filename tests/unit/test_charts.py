@@ -1,11 +1,13 @@
 """Charts: every one compiles, says what it shows, and keeps a model's colour."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 import pytest
+import vl_convert
 
 from xling_utils import charts, charts_mime
 
@@ -24,14 +26,14 @@ RUNS = pd.DataFrame(
 CHANCE = pd.DataFrame({"language": ["French"], "value": [0.02]})
 
 
-def intervals(rows: pd.DataFrame = RUNS) -> Any:
+def intervals(rows: pd.DataFrame = RUNS, chance: pd.DataFrame = CHANCE) -> Any:
     return charts.intervals(
         rows,
         x="size",
         x_order=["small", "large"],
         models=["BERT", "GloVe"],
         y_title="MRR",
-        chance=CHANCE,
+        chance=chance,
         description="what it shows",
     )
 
@@ -79,6 +81,24 @@ def test_a_list_of_languages_appears_only_where_there_are_several() -> None:
     assert "language_shown" not in json.dumps(intervals().to_dict())
     spec = json.dumps(intervals(both).to_dict())
     assert '"options": ["French", "German"]' in spec
+
+
+def test_of_several_languages_one_is_drawn() -> None:
+    both = pd.concat([RUNS, RUNS.assign(language="German")], ignore_index=True)
+    chances = pd.concat([CHANCE, CHANCE.assign(language="German", value=0.05)], ignore_index=True)
+    drawn = [vl_convert.vegalite_to_svg(intervals(rows, chances).to_dict()) for rows in (RUNS, both)]
+    marks = [svg.count('aria-roledescription="point"') for svg in drawn]
+    assert marks == [len(RUNS)] * 2
+    assert [svg.count(">chance ") for svg in drawn] == [2, 1]  # with one language nothing is left out
+
+
+def test_long_labels_take_two_lines() -> None:
+    rows = RUNS.assign(condition=["a short one", "embeddings, bottom two thirds"] * 2, measure="MRR")
+    floors = pd.DataFrame({"measure": ["MRR"], "name": ["chance"], "value": [0.02]})
+    chart = charts.contrasts(rows, floors, conditions=list(rows["condition"][:2]), measures=["MRR"], description="x")
+    labels = re.findall(r"<text [^>]*>(.*?)</text>", vl_convert.vegalite_to_svg(chart.to_dict()), re.DOTALL)
+    assert any("embeddings, bottom<" in label and ">two thirds<" in label for label in labels)
+    assert "a short one" in labels
 
 
 def test_a_model_has_one_colour_everywhere() -> None:

@@ -23,6 +23,7 @@
         tickOpacity: 0.45,
         gridColor: INK,
         gridOpacity: 0.12,
+        labelSeparation: 6,
       },
       legend: {
         ...text,
@@ -30,7 +31,7 @@
         titleFontSize: 12,
         titleFontWeight: 600,
         labelLimit: narrow ? width * 0.8 : 320,
-        ...(narrow ? { orient: "bottom", direction: "vertical" } : {}),
+        ...(narrow ? { orient: "bottom", direction: "vertical", layout: { top: { direction: "vertical" } } } : {}),
       },
       header: { ...text, labelFontSize: 12, titleFontSize: 12 },
       title: {
@@ -55,6 +56,17 @@
   const hasFacet = (encoding = {}) => ["row", "column", "facet"].some((key) => key in encoding);
   const isSingle = (spec) => ("mark" in spec || "layer" in spec) && !hasFacet(spec.encoding);
   const fitted = (spec) => ({ ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } });
+
+  // Legends in columns keep as many as have room for their longest entry.
+  const LETTER = 6.8;
+  const SYMBOL = 34;
+  const withLegendsFitted = (spec, width) =>
+    JSON.parse(JSON.stringify(spec), (_, value) => {
+      if (!value?.legend?.columns || !value.scale?.domain) return value;
+      const longest = Math.max(...value.scale.domain.map((name) => String(name).length));
+      const room = Math.max(1, Math.floor(width / (longest * LETTER + SYMBOL)));
+      return { ...value, legend: { ...value.legend, columns: Math.min(value.legend.columns, room) } };
+    });
 
   const save = (name, url) => {
     const link = document.createElement("a");
@@ -102,8 +114,8 @@
   };
 
   const draw = async (host) => {
-    const spec = JSON.parse(host.querySelector("script").textContent);
     const width = host.clientWidth;
+    const spec = withLegendsFitted(JSON.parse(host.querySelector("script").textContent), width);
     const canvas = host.querySelector(".vega-canvas");
     // Expressions are interpreted (`ast`): the policy of the page lets nothing compile text to code.
     const embed = (what) =>
