@@ -107,11 +107,12 @@ def _text(value: Any) -> str:
 
 
 def hardware(chapter: str, scale: str) -> pd.DataFrame:
-    """Where the committed runs were made: ``commit, processor, threads, torch, runs, tokens, hours, last``."""
+    """Where the committed runs were made: ``commit, processor, threads, torch, runs, tokens, hours, last``,
+    the latter a day."""
     rows = provenance(chapter, scale)
     rows = rows.assign(commit=rows["commit"].astype(str).str[:10])
     groups = rows.groupby(["commit", "processor", "threads", "torch"], dropna=False)
     found = groups.agg(
         runs=("run", "count"), tokens=("tokens", "sum"), hours=("seconds", "sum"), last=("finished", "max")
     ).reset_index()
-    return found.assign(hours=found["hours"] / 3600)
+    return found.assign(hours=found["hours"] / 3600, last=found["last"].astype(str).str[:10])

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def show(frame: pd.DataFrame, digits: int = 3) -> Styler:
     """The table without its index, numbers to ``digits`` decimals, a dash for what is missing, text and names of
-    columns escaped."""
+    columns escaped, the latter with spaces for underscores."""
+    frame = frame.rename(columns=lambda name: str(name).replace("_", " "))
     whole = [c for c in frame.columns if pd.api.types.is_integer_dtype(frame[c])]
     style = frame.style.hide(axis="index").set_table_attributes('class="dataframe"')
     style = style.format(precision=digits, na_rep="–", escape="html").format_index(axis="columns", escape="html")

@@ -31,6 +31,8 @@
         titleFontSize: 12,
         titleFontWeight: 600,
         labelLimit: narrow ? width * 0.8 : 320,
+        symbolBaseFillColor: INK, // of a legend of shapes alone
+        symbolBaseStrokeColor: INK,
         ...(narrow ? { orient: "bottom", direction: "vertical", layout: { top: { direction: "vertical" } } } : {}),
       },
       header: { ...text, labelFontSize: 12, titleFontSize: 12 },
