@@ -179,6 +179,6 @@ def _claim(entry: Any, measures: Mapping[str, Any], path: Path) -> Claim:
         if sum(bound is not None for bound in (test.above, test.below, test.within)) != 1:
             raise UserError(f"{path}: claim {name}: a test takes one of above, below and within")
     for kind, given, known in (("chapter", [made.chapter], MODULES), ("measure", made.measured, measures)):
-        if unknown := [value for value in given if value not in known]:
-            raise UserError(f"{path}: claim {name}: unknown {kind} {unknown[0]!r}; known: {', '.join(known)}")
+        if unknown := [value for value in given if value not in [*known]]:  # what stands in YAML may have no hash
+            raise UserError(f"{path}: claim {name}: unknown {kind} {unknown[0]!r}; known: {', '.join(map(str, known))}")
     return made

@@ -38,6 +38,8 @@ ARITHMETIC = (
 """What a quantity is made of."""
 FEWEST_POINTS, FEWEST_LANGUAGES = 4, 5
 """A correlation over fewer points, or languages, is none."""
+MOST = 1e12
+"""No number of a quantity is that large."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,8 @@ def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> 
     keys = list(dict.fromkeys(["seed", "language", *([test.over] if test.over else [])]))
     used = names_in(test)
     names = [name for name in selections if name in used]
+    for name in names:
+        _plain(name, selections[name])
     if unknown := used - set(names):
         raise UserError(f"no selection is named {sorted(unknown)[0]!r}")
     columns = [rows.means(selections[name], keys).rename(name) for name in names]
@@ -175,7 +179,16 @@ def names_in(test: Predicate) -> set[str]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MOST
+
+
+def _plain(name: str, where: object) -> None:
+    """Raises :class:`UserError` on a selection that is no mapping of columns to values and lists of values."""
+    columns = where if isinstance(where, Mapping) else {0: where}
+    values = [x for value in columns.values() for x in (value if isinstance(value, list) else [value])]
+    named = all(isinstance(x, str) for x in (*columns, columns.get("chapter")))
+    if not named or not all(isinstance(x, str | int | float | None) for x in values):
+        raise UserError(f"selection {name!r:.80}: write columns with a value or a list of values")
 
 
 def _with_keys(table: pd.DataFrame) -> pd.DataFrame:
@@ -200,7 +213,7 @@ def _of_layers(rows: pd.DataFrame, layer: Any, middle: int) -> pd.DataFrame:
         return rows[at == deepest.clip(upper=middle)]
     try:
         depth = float(Fraction(layer))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ArithmeticError):
         raise UserError(f"unknown layer {layer!r}; known: a number, first, last, middle, lower, upper, 8/12") from None
     return rows[at == (depth * deepest).round()]
 

@@ -22,6 +22,7 @@ from xling_utils.chapters import MODULES
 from xling_utils.errors import UserError
 from xling_utils.predicates import Predicate, Rows, Selection, sample
 from xling_utils.retrieval import Interval, over_seeds
+from xling_utils.scales import SCALES
 from xling_utils.scales import scale as scale_of
 
 MARK = re.compile(r"(?P<typed>[\N{MINUS SIGN}.0-9]+(?:\N{NO-BREAK SPACE}%)?)<!-- value: (?P<name>[^\n]+?) -->")
@@ -108,16 +109,20 @@ def _read(path: Path) -> dict[str, Number]:
     for name, entry in files.yaml_mapping(path).items():
         try:
             made = Number(**{("as_" if key == "as" else key): value for key, value in entry.items()})
-        except TypeError as error:
+        except (TypeError, AttributeError) as error:
             raise UserError(f"{path}: {name}: {error}") from None
+        whole = isinstance(made.of, dict) and all(isinstance(where, dict) for where in made.of.values())
+        if not whole or not isinstance(made.quantity, str):
+            raise UserError(f"{path}: {name}: 'of' is a mapping of mappings, 'quantity' is text")
         known: dict[str, tuple[Any, Any]] = {
             "chapter": (made.chapter, MODULES),
+            "scale": (made.scale, SCALES),
             "as": (made.as_, FORMS),
             "measure": (made.measured or "retrieval", claims.load().measures),
         }
         for kind, (given, among) in known.items():
-            if given not in among:
-                raise UserError(f"{path}: {name}: unknown {kind} {given!r}; known: {', '.join(among)}")
+            if given not in [*among]:
+                raise UserError(f"{path}: {name}: unknown {kind} {given!r}; known: {', '.join(map(str, among))}")
         numbers[str(name)] = made
     return numbers
 

@@ -14,11 +14,13 @@ from tests.mutations import COUNTS, MARKUP, STRANGE, answered, survives
 from xling_utils import (
     bundled,
     claims,
+    front_page,
     kept_rows,
     ledger,
     ledger_page,
     measures,
     notebooks,
+    prose,
     published,
     records,
     rendering,
@@ -28,6 +30,16 @@ from xling_utils.errors import UserError
 
 REPOSITORY = Path(__file__).parents[2]
 CHAPTER = "01_data_size"
+NUMBERS = {
+    name: {
+        "chapter": CHAPTER,
+        "scale": "controlled",
+        "of": {"a": {"model": "BERT", "metric": "mrr"}},
+        "quantity": quantity,
+        "as": form,
+    }
+    for name, quantity, form in (("a number", "a", "share"), ("another", "2 * a", "percent"))
+}
 
 
 @pytest.fixture
@@ -44,6 +56,8 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     content = yaml.safe_load((REPOSITORY / "book/claims.yml").read_text(encoding="utf-8"))
     content["claims"] = [claim for claim in content["claims"] if claim["chapter"] == CHAPTER][:4]
     (tmp_path / "book/claims.yml").write_text(json.dumps(content), encoding="utf-8")  # JSON is YAML
+    (tmp_path / "book/numbers.yml").write_text(json.dumps(NUMBERS), encoding="utf-8")
+    monkeypatch.setattr(front_page, "values", dict)  # those take all chapters
     source = REPOSITORY / "tests/book/sample/01_sample.py"
     shutil.copy(source, tmp_path / "notebooks")
     jupytext.write(jupytext.read(source), tmp_path / "_build/executed/01_sample.ipynb")
@@ -71,7 +85,14 @@ def executed(book: Path) -> None:
     json.loads(rendering._published_notebook(book, path))
 
 
+def numbers_in_text() -> None:
+    claims._read.cache_clear()
+    prose._values.cache_clear()
+    prose.values()
+
+
 READERS = {
+    "book/numbers.yml": lambda book: numbers_in_text(),
     "book/claims.yml": lambda book: whole_ledger(),
     f"book/records/{CHAPTER}.controlled.csv": lambda book: whole_ledger(),
     f"book/records/{CHAPTER}.controlled.runs.csv": lambda book: records.hardware(CHAPTER, "controlled"),

@@ -54,8 +54,8 @@ def test_either_side_may_come_first():
     assert [sorted(links) for links in turned] == align(source, target)
 
 
-@pytest.mark.parametrize(("language", "precision", "recall"), [("fr", 0.99, 0.98), ("hi", 0.95, 0.93)])
-def test_links_of_the_controlled_world_are_its_gold(language, precision, recall):
+@pytest.mark.parametrize("language", ["fr", "ar", "tr", "zh", "hi"])
+def test_links_of_the_controlled_world_are_its_gold(language):  # as the page on metrics says
     said = controlled.parallel(("en", language), 400, 7)
     sides = [[[token.form for token in row[name]] for row in said] for name in ("en", language)]
     right = found = gold = recovered = 0
@@ -67,7 +67,7 @@ def test_links_of_the_controlled_world_are_its_gold(language, precision, recall)
         right += sum(keys[0][i] == keys[1][j] for i, j in links)
         gold += len(true)
         recovered += len(true & set(links))
-    assert right / found > precision and recovered / gold > recall
+    assert right / found > 0.975 and recovered / gold > 0.975
 
 
 def test_a_word_is_in_one_link_at_most():
