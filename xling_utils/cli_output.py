@@ -15,8 +15,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def to_json(value: Any) -> str:
-    """The value as JSON to read."""
-    return json.dumps(value, indent=1, ensure_ascii=False)
+    """The value as JSON to read: characters that cannot be seen are escaped."""
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def aligned(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -111,7 +111,15 @@ def table(
         raise UserError(f"{path}: no column {missing[0]!r}; it has {', '.join(map(str, found))}; restore the file")
     for name in numbers:
         if len(found) and name in found and not pd.api.types.is_numeric_dtype(found[name]):
-            wrong = pd.to_numeric(found[name], errors="coerce").isna() & found[name].notna()
-            first = found.loc[wrong, name].iloc[0] if wrong.any() else found[name].iloc[0]
-            raise UserError(f"{path}: {first!r} in column {name!r} is no number; restore the file")
+            wrong = [value for value in found[name] if not _is_number(value)]
+            first = (wrong or found[name].tolist())[0]
+            raise UserError(f"{path}: {first!r:.80} in column {name!r} is no number; restore the file")
     return found
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True

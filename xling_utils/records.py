@@ -82,7 +82,8 @@ def _provenance_rows(store: RunStore, keys: Iterable[str]) -> pd.DataFrame:
         run = store.get(key)
         if run is None:
             raise UserError(f"records: run {key} is no longer in the store {store.root}")
-        known = run.provenance | {"torch": run.provenance.get("versions", {}).get("torch")}
+        versions = run.provenance.get("versions")
+        known = run.provenance | {"torch": versions.get("torch") if isinstance(versions, dict) else None}
         rows.append({"run": key, "spec": canonical_json(run.spec)} | {name: known.get(name) for name in PROVENANCE})
     return pd.DataFrame(rows)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.corpora import directory
 from xling_utils.corpora.checks import check, summary
 from xling_utils.specs import LANGUAGES
@@ -50,3 +51,7 @@ def test_the_directory_is_whole():
     rows = summary(findings)
     assert [row["language"] for row in rows] == list(LANGUAGES)
     assert all(row["sentences"] > 40_000 for row in rows)
+    page = (ROOT / "book/data.md").read_text(encoding="utf-8")
+    for row in rows:
+        stated = f"| {LANGUAGE_NAMES[row['language']]} | {row['megabytes']} | {row['sentences']:,} |"
+        assert stated in page, f"the page of data does not say {stated}"
