@@ -50,8 +50,11 @@ CONTRAST_MARKS = {
 SCALE_MARKS = {"controlled": ("#1F83C4", "circle"), "natural": ("#D55E00", "diamond")}
 """Scale -> colour and shape."""
 HEIGHT = 260
-TWO_LINES = "split(replace(replace(datum.label, ', ', ',|'), regexp('^([^|]{8,18}) ([^|]{4,})$'), '$1|$2'), '|')"
-"""The label of an axis, broken at its comma or, a long one, at a space."""
+TWO_LINES = (
+    "split(replace(replace(datum.label, regexp('^(?=.{20})(.*?), '), '$1,|'), "
+    "regexp('^(?=[^|]{20})([^|]{8,18}) ([^|]+)$'), '$1|$2'), '|')"
+)
+"""The label of an axis, a long one broken at its comma or at a space."""
 
 
 def colours(models: Sequence[str]) -> alt.Color:

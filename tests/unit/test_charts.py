@@ -94,13 +94,15 @@ def test_of_several_languages_one_is_drawn() -> None:
 
 def test_long_labels_take_two_lines() -> None:
     rows = RUNS.assign(
-        condition=["with next sentence prediction", "separate embeddings, bottom two thirds"] * 2, measure="MRR"
+        condition=["with next sentence prediction", "separate embeddings, bottom two thirds", "2 of 3, 50 %", "x"],
+        measure="MRR",
     )
     floors = pd.DataFrame({"measure": ["MRR"], "name": ["chance"], "value": [0.02]})
-    chart = charts.contrasts(rows, floors, conditions=list(rows["condition"][:2]), measures=["MRR"], description="x")
+    chart = charts.contrasts(rows, floors, conditions=list(rows["condition"]), measures=["MRR"], description="x")
     labels = re.findall(r"<text [^>]*>(.*?)</text>", vl_convert.vegalite_to_svg(chart.to_dict()), re.DOTALL)
     lines = [re.findall(r">([^<]+)<", label) for label in labels]
     assert ["with next sentence", "prediction"] in lines and ["separate embeddings,", "bottom two thirds"] in lines
+    assert "2 of 3, 50 %" in labels
 
 
 def test_a_model_has_one_colour_everywhere() -> None:
