@@ -1,4 +1,4 @@
-"""CKA of all layer pairs of two encoders, beside the matrix products alone that it needs.
+"""CKA of all layer pairs of two encoders, beside the matrix products alone that it needs; and a rotation.
 
     python benchmarks/similarity.py
 
@@ -6,6 +6,9 @@ Two sets of random states, float32, of 12 layers x 768 for 10,000 sentences each
 already. One side is ``similarity.cka_of_layers``; the other forms the same products of features by numpy (every layer
 of the one with every layer of the other, and each with itself) into one buffer and does nothing else. Both run in
 turn in one process, and the median of each counts.
+
+A rotation (``alignment.procrustes``) between one layer of each stands beside its product of features, in double
+precision as it is, and the decomposition of that, by numpy and scipy.
 """
 
 from __future__ import annotations
@@ -19,7 +22,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 from _machine import machine
+from scipy.linalg import svd
 
+from xling_utils.alignment import procrustes
 from xling_utils.execution import usable_cores
 from xling_utils.similarity import cka_of_layers
 
@@ -39,6 +44,8 @@ def main() -> None:
         "products": lambda: products(x, y),
         "cka": lambda: cka_of_layers([(x, y)]),
         "debiased": lambda: cka_of_layers([(x, y)], debiased=True),
+        "decomposed": lambda: svd(x[0].astype(np.float64).T @ y[0].astype(np.float64)),
+        "rotation": lambda: procrustes(x[0], y[0]),
     }
     seconds: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(repeats):
@@ -46,14 +53,16 @@ def main() -> None:
             began = time.perf_counter()
             side()
             seconds[name].append(time.perf_counter() - began)
-    bare, *ours = (statistics.median(found) for found in seconds.values())
+    bare, plain, debiased, decomposed, rotation = (statistics.median(found) for found in seconds.values())
     # Gram matrices are symmetric: half their operations are enough.
     operations = (layers * layers + layers) * 2 * sentences * width * width
     print(f"{machine()}; {usable_cores()} cores usable; load average before: {load:.1f}.\n")
     print(f"2 x {layers} layers x {width}, {sentences:,} sentences; median of {repeats}.\n")
     print("| CKA | products alone, s | GFLOP/s | all of it, s | ratio |\n|---|---|---|---|---|")
-    for name, whole in zip(("plain", "debiased"), ours, strict=True):
+    for name, whole in (("plain", plain), ("debiased", debiased)):
         print(f"| {name} | {bare:.3f} | {operations / bare / 1e9:.0f} | {whole:.3f} | {whole / bare:.2f} |")
+    print("\n| rotation of | product and decomposition, s | all of it, s | ratio |\n|---|---|---|---|")
+    print(f"| {sentences:,} x {width} | {decomposed:.3f} | {rotation:.3f} | {rotation / decomposed:.2f} |")
 
 
 def products(x: Array, y: Array) -> None:

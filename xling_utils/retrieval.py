@@ -108,14 +108,22 @@ def nearest(sources: Array, targets: Array, k: int) -> tuple[npt.NDArray[np.int6
         x = _unit(sources, rows)
         which, best = np.empty((len(x), 0), dtype=np.int64), np.empty((len(x), 0), dtype=np.float32)
         for columns in _blocks(len(targets)):
-            best = np.concatenate([best, x @ _unit(targets, columns).T], axis=1)
-            here = np.tile(np.arange(columns.start, columns.stop), (len(x), 1))
-            which = np.concatenate([which, here], axis=1)
-            kept = np.argpartition(-best, min(k, best.shape[1]) - 1, axis=1)[:, :k]
-            which, best = np.take_along_axis(which, kept, axis=1), np.take_along_axis(best, kept, axis=1)
+            values, places = _largest(x @ _unit(targets, columns).T, k)
+            best = np.concatenate([best, values], axis=1)
+            which = np.concatenate([which, places + columns.start], axis=1)
+            best, places = _largest(best, k)
+            which = np.take_along_axis(which, places, axis=1)
         order = np.lexsort((which, -best), axis=1)
         index[rows], similarity[rows] = np.take_along_axis(which, order, 1), np.take_along_axis(best, order, 1)
     return index, similarity
+
+
+def _largest(scores: Array, k: int) -> tuple[Array, npt.NDArray[np.int64]]:
+    """The ``k`` largest of each row, or as many as there are, in any order: values and columns."""
+    import torch  # it takes them in parallel, and in half the time of numpy's partition
+
+    values, columns = torch.topk(torch.from_numpy(scores), min(k, scores.shape[1]), dim=1, sorted=False)
+    return values.numpy(), columns.numpy()
 
 
 def chance_reciprocal_rank(candidates: int, gold: Sequence[set[int]]) -> float:
@@ -192,8 +200,8 @@ def _hubness(points: Array, others: Array) -> Array:
         x = _unit(points, rows)
         best = np.empty((len(x), 0), dtype=np.float32)
         for columns in _blocks(len(others)):
-            block = np.concatenate([best, x @ _unit(others, columns).T], axis=1)
-            best = np.partition(block, -min(k, block.shape[1]), axis=1)[:, -k:]
+            values, _ = _largest(x @ _unit(others, columns).T, k)
+            best, _ = _largest(np.concatenate([best, values], axis=1), k)
         means[rows] = best.mean(axis=1)
     return means
 

@@ -68,8 +68,9 @@ def test_chapters(tmp_path: Path) -> None:
 
 
 def test_similarity(tmp_path: Path) -> None:
-    rows = table(run("similarity", "--quick", folder=tmp_path))
-    assert [row["CKA"] for row in rows] == ["plain", "debiased"]
+    rows, rotations = map(table, run("similarity", "--quick", folder=tmp_path).split("\n\n")[2:4])
+    assert [row["CKA"] for row in rows] == ["plain", "debiased"] and [row["rotation of"] for row in rotations]
+    assert all(number(row["ratio"]) > 0 for row in rotations)
     for row in rows:
         bare, whole = number(row["products alone, s"]), number(row["all of it, s"])
         assert bare > 0 and whole > 0 and number(row["ratio"]) > 0
@@ -87,6 +88,7 @@ def test_retrieval_memory(tmp_path: Path) -> None:
     assert list(rows) == ["cosine", "csls", "nearest"]
     for row in rows.values():
         assert 0 < number(row["peak above them"]) <= number(row["with 200,000 sources"]) < 2
+        assert number(row["all of it, s"]) > 0 and number(row["products alone, s"]) > 0 and number(row["ratio"]) > 0
     block = 4096**2 * 4 / 1024**3
     assert number(rows["cosine"]["peak above them"]) > block, "the scores of a block were not counted"
 
