@@ -1,8 +1,8 @@
 """Executes chapters headlessly: ``notebooks/NAME.py`` -> papermill -> ``_build/executed/NAME.ipynb``.
 
-The ``.py`` files are the source. A notebook takes its place only when it ran to its end; of one that failed,
-``_build/failed`` keeps the notebook and ``_build/logs`` the traceback. A chapter is not executed again while
-nothing that it is made of has changed.
+The ``.py`` files are the source. Several chapters are executed at a time. A notebook takes its place only when it ran
+to its end; of one that failed, ``_build/failed`` keeps the notebook and ``_build/logs`` the traceback. A chapter is not
+executed again while nothing that it is made of has changed.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ import hashlib
 import json
 import os
 import re
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from xling_utils.ahead import ahead
 from xling_utils.errors import UserError
+from xling_utils.execution import usable_cores
 from xling_utils.files import json_object, source
+from xling_utils.kernels import Interrupted, Kernels
 from xling_utils.parameters import checked
 from xling_utils.store import held
 
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
 PLACEMENT = {"engine", "scheduler", "jobs"}
 """Parameters that say where runs are trained; they do not change what a chapter shows."""
 
-SECONDS_BETWEEN_LINES = 30.0
-SECONDS_TO_START = 180
+MOST_AT_A_TIME = 4
+"""Chapters: a kernel takes up to a gigabyte."""
 
 
 @dataclass(frozen=True)
@@ -84,19 +86,40 @@ def execute(
             due.append((name, notebook, parameters, identity))
             asked[name] = defaults | parameters
     ahead(asked, say)
-    failures = []
-    for name, notebook, parameters, identity in due:
-        with _alone(root, name, say):
-            if _is_up_to_date(root, name, identity):
-                say(f"{name}: up to date now")
-                continue
-            say(f"{name}: executing")
-            begun = time.monotonic()
-            failure = _execute(root, name, notebook, parameters, identity)
-            if failure:
-                failures.append(failure)
-            say(f"{name}: {'failed' if failure else 'done'} after {time.monotonic() - begun:.0f} s")
-    return failures
+    kernels = Kernels()
+    large = any(parameters.get("model") for _, _, parameters, _ in due)  # each kernel would hold it
+    with ThreadPoolExecutor(1 if large else min(usable_cores(), MOST_AT_A_TIME)) as pool:
+        results = [pool.submit(_one, root, *each, kernels, say) for each in due]
+        try:
+            return [failure for result in results if (failure := result.result())]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            kernels.end()
+            raise
+
+
+def _one(
+    root: Path,
+    name: str,
+    notebook: NotebookNode,
+    parameters: dict[str, Any],
+    identity: str,
+    kernels: Kernels,
+    say: Callable[[str], None],
+) -> ChapterFailure | None:
+    """Executes one chapter, unless another process has done so meanwhile."""
+    with _alone(root, name, say):
+        if _is_up_to_date(root, name, identity):
+            say(f"{name}: up to date now")
+            return None
+        say(f"{name}: executing")
+        begun = time.monotonic()
+        try:
+            failure = _execute(root, name, notebook, parameters, identity, kernels)
+        except Interrupted:
+            return None
+        say(f"{name}: {'failed' if failure else 'done'} after {time.monotonic() - begun:.0f} s")
+        return failure
 
 
 @contextmanager
@@ -160,10 +183,9 @@ def _places(root: Path, name: str) -> tuple[Path, Path]:
 
 
 def _execute(
-    root: Path, name: str, notebook: NotebookNode, parameters: dict[str, Any], identity: str
+    root: Path, name: str, notebook: NotebookNode, parameters: dict[str, Any], identity: str, kernels: Kernels
 ) -> ChapterFailure | None:
     import nbformat
-    import papermill
     from papermill.exceptions import PapermillExecutionError
 
     executed, log = _places(root, name)
@@ -176,18 +198,9 @@ def _execute(
     nbformat.write(notebook, source)
     begun = time.monotonic()
     try:
-        result = papermill.execute_notebook(
-            source,
-            target,
-            parameters=parameters,
-            cwd=root / "notebooks",
-            progress_bar=False,
-            request_save_on_cell_execute=False,
-            stderr_file=_Relay(sys.stderr),
-            start_timeout=SECONDS_TO_START,
-            coalesce_streams=True,
-            kernel_manager_class=_kernel_manager(),
-        )
+        result = kernels.execute(source, target, root / "notebooks", parameters)
+    except Interrupted:
+        raise
     except PapermillExecutionError as error:
         target.replace(failed)
         text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
@@ -210,52 +223,6 @@ def _execute(
     for stale in (log, failed):
         stale.unlink(missing_ok=True)
     return None
-
-
-def _kernel_manager() -> type:
-    """A kernel manager that starts the Python that runs this, whatever kernels the user has installed."""
-    from ipykernel.kernelspec import get_kernel_dict
-    from jupyter_client import AsyncKernelManager
-    from jupyter_client.kernelspec import KernelSpec
-
-    class ThisPython(AsyncKernelManager):
-        @property
-        def kernel_spec(self) -> KernelSpec:
-            spec = get_kernel_dict()
-            # Else every kernel warns that it listens on this machine, and reports its own end as an error.
-            return KernelSpec(**{**spec, "argv": [*spec["argv"], "--log-level=CRITICAL"]})
-
-    return ThisPython
-
-
-class _Relay:
-    """Passes on what a kernel writes to standard error. Where that is no terminal, of a bar that is redrawn
-    in place one line every half minute is shown, and its last."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._last = -SECONDS_BETWEEN_LINES
-        self._shown = self._pending = ""
-
-    def write(self, text: str) -> None:
-        if self._stream.isatty():
-            self._stream.write(text)
-            return
-        *complete, rest = (self._pending + text).split("\n")
-        for line in complete:
-            self._show(line.rpartition("\r")[2])
-        self._pending = rest.rpartition("\r")[2]
-        if self._pending and time.monotonic() - self._last >= SECONDS_BETWEEN_LINES:
-            self._last = time.monotonic()
-            self._show(self._pending)
-
-    def flush(self) -> None:
-        self._stream.flush()
-
-    def _show(self, line: str) -> None:
-        if line.strip() and line != self._shown:
-            self._shown = line
-            self._stream.write(line.strip() + "\n")
 
 
 def _identity(root: Path, name: str, parameters: Mapping[str, Any]) -> str:

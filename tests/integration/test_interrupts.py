@@ -20,6 +20,7 @@ from jupyter_client.manager import start_new_kernel
 
 from tests.faults import PATIENCE, processes_of, wait_for
 from tests.integration.test_execution import _checkpoints
+from xling_utils.execution import usable_cores
 from xling_utils.store import RunStore
 
 ROOT = Path(__file__).parents[2]
@@ -67,8 +68,10 @@ def command_of(process: psutil.Process) -> str:
         return ""
 
 
-def kernels(parent: int) -> list[psutil.Process]:
-    return [child for child in psutil.Process(parent).children() if "ipykernel_launcher" in command_of(child)]
+def kernels(parent: int, chapter: str = "") -> list[psutil.Process]:
+    """The kernels that a process has started, or those of a chapter."""
+    name = f"kernel-{chapter}" if chapter else "ipykernel_launcher"
+    return [child for child in psutil.Process(parent).children() if name in command_of(child)]
 
 
 def progress(store: RunStore) -> list[int]:
@@ -143,12 +146,29 @@ def test_an_interrupted_notebook_ends_its_runs_and_continues_when_run_again(
     assert began(out.read_text()) == sorted(kept)
 
 
+def test_an_interrupt_ends_all_chapters_that_are_executed(book: Path) -> None:
+    for number in (1, 2, 3):
+        (book / f"notebooks/0{number}_{('first', 'second', 'third')[number - 1]}.py").write_text(
+            PARAMETERS + "# %%\nimport time\n\nopen(f'busy {scale} {time.time_ns()}', 'w')\ntime.sleep(600)\n"
+        )
+    child = started(book, BIN / "xling", "run")
+    at_a_time = min(2, usable_cores())
+    wait_for(lambda: len(list((book / "notebooks").glob("busy *"))) >= at_a_time)
+    busy = kernels(child.pid)
+    assert len(busy) >= at_a_time
+    child.send_signal(signal.SIGINT)
+    said, complained = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 130 and "Traceback" not in complained
+    assert ": done" not in said and not list((book / "_build").glob("*/*.log"))
+    wait_for(lambda: not any(map(command_of, busy)))
+
+
 def test_a_kernel_that_dies_takes_its_runs_along_and_all_other_chapters_finish(book: Path, store: RunStore) -> None:
     for name in ("01_first", "02_second", "04_fourth"):
         (book / f"notebooks/{name}.py").write_text(QUIET)
     child = started(book, BIN / "xling", "run")
     wait_for(lambda: len(progress(store)) == 2)
-    (kernel,) = kernels(child.pid)
+    (kernel,) = kernels(child.pid, "03_third")
     kernel.kill()
     said, complained = child.communicate(timeout=PATIENCE)
     assert child.returncode == 1

@@ -152,9 +152,9 @@ def test_with_chapter_3_dead_all_others_finish(book: Path, environment: dict[str
     assert child.stdout
     for line in child.stdout:
         if line == "03_overlap: executing\n":
-            wait_for(lambda: kernels(child.pid))
+            wait_for(lambda: kernels(child.pid, "03_overlap"))
             time.sleep(3)
-            (kernel,) = kernels(child.pid)
+            (kernel,) = kernels(child.pid, "03_overlap")
             kernel.kill()
     assert child.stderr
     complained = child.stderr.read()
