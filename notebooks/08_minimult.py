@@ -97,8 +97,10 @@ tables.show(minimult.layers(both))
 # ## On real text
 #
 # Real text is here one book, an English Bible in the public domain; the paper's is a Bible too, though another translation, which may not be passed on.
-# An encoder needs four times as many steps there before it finds anything, so that the eight conditions over five seeds take two hours of two cores; tables
-# stand here once that is recorded.
+# An encoder needs four times as many steps there before it finds anything, so that the eight conditions take twenty minutes of two cores a seed; two seeds
+# are recorded. They tell the same as the controlled world, and more plainly: with positions of its own or all three changes nothing is found beyond what an untrained
+# encoder finds, and with a reversed order next to nothing; special tokens of its own and missing random words cost nothing that two seeds could tell; and the larger
+# encoder finds most.
 
 # %% tags=["hide-input"]
 natural = records.load(CHAPTER, "natural")
