@@ -21,7 +21,7 @@ SECONDS_TO_END = 15.0
 
 
 class Interrupted(Exception):
-    """The notebook was ended by :meth:`Kernels.end`."""
+    """What was under way was ended by :meth:`Kernels.end`."""
 
 
 class Kernels:
@@ -30,7 +30,7 @@ class Kernels:
     def __init__(self) -> None:
         self._pids: set[int] = set()
         self._guard = threading.Lock()
-        self._ended = False
+        self._ended = threading.Event()
 
     def execute(self, source: Path, target: Path, folder: Path, parameters: dict[str, Any]) -> NotebookNode:
         """The notebook ``source``, executed in ``folder`` and kept in ``target``, also where it fails.
@@ -39,8 +39,7 @@ class Kernels:
         directory of this process is left alone: papermill would change it."""
         import papermill
 
-        if self._ended:
-            raise Interrupted
+        self.pause(0)
         try:
             return papermill.execute_notebook(
                 source,
@@ -54,15 +53,20 @@ class Kernels:
                 kernel_manager_class=self._manager(target.stem, folder),
             )
         except Exception:
-            if self._ended:
+            if self._ended.is_set():
                 raise Interrupted from None
             raise
+
+    def pause(self, seconds: float) -> None:
+        """Lets so much time pass. Raises :class:`Interrupted` once all is to end."""
+        if self._ended.wait(seconds):
+            raise Interrupted
 
     def end(self) -> None:
         """Interrupts all kernels, which end what they have begun, and kills those that are there fifteen seconds
         later."""
         with self._guard:
-            self._ended = True
+            self._ended.set()
             pids = set(self._pids)
         for pid in pids:
             _signal(pid, signal.SIGINT)
@@ -83,6 +87,8 @@ class Kernels:
         kernels = self
 
         class ThisPython(AsyncKernelManager):
+            _pid = 0  # until it has started
+
             @property
             def kernel_spec(self) -> KernelSpec:
                 spec = get_kernel_dict()
@@ -93,10 +99,10 @@ class Kernels:
                 os.makedirs(jupyter_runtime_dir(), mode=0o700, exist_ok=True)
                 self.connection_file = os.path.join(jupyter_runtime_dir(), f"kernel-{name}-{uuid4()}.json")
                 await super().start_kernel(**{**options, "cwd": str(folder)})
-                self._pid: int = self.provisioner.pid  # type: ignore[union-attr]
+                self._pid = self.provisioner.pid  # type: ignore[union-attr]
                 with kernels._guard:
                     kernels._pids.add(self._pid)
-                    late = kernels._ended
+                    late = kernels._ended.is_set()
                 if late:
                     _signal(self._pid, signal.SIGKILL)
 

@@ -16,7 +16,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ PLACEMENT = {"engine", "scheduler", "jobs"}
 
 MOST_AT_A_TIME = 4
 """Chapters: a kernel takes up to a gigabyte."""
+SECONDS_BETWEEN_LOOKS = 0.2
 
 
 @dataclass(frozen=True)
@@ -107,31 +108,34 @@ def _one(
     kernels: Kernels,
     say: Callable[[str], None],
 ) -> ChapterFailure | None:
-    """Executes one chapter, unless another process has done so meanwhile."""
-    with _alone(root, name, say):
+    """Executes one chapter, unless another process has done so meanwhile, or all is to end."""
+    with suppress(Interrupted), _alone(root, name, kernels, say):
         if _is_up_to_date(root, name, identity):
             say(f"{name}: up to date now")
             return None
         say(f"{name}: executing")
         begun = time.monotonic()
-        try:
-            failure = _execute(root, name, notebook, parameters, identity, kernels)
-        except Interrupted:
-            return None
+        failure = _execute(root, name, notebook, parameters, identity, kernels)
         say(f"{name}: {'failed' if failure else 'done'} after {time.monotonic() - begun:.0f} s")
         return failure
+    return None
 
 
 @contextmanager
-def _alone(root: Path, name: str, say: Callable[[str], None]) -> Iterator[None]:
+def _alone(root: Path, name: str, kernels: Kernels, say: Callable[[str], None]) -> Iterator[None]:
     """While no other process executes the chapter here."""
     lock = root / "_build/executing" / f"{name}.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        if not stack.enter_context(held(lock, wait=False)):
+    waiting = False
+    while True:
+        with held(lock, wait=False) as mine:
+            if mine:
+                yield
+                return
+        if not waiting:
             say(f"{name}: another process executes it; waiting")
-            stack.enter_context(held(lock))
-        yield
+        waiting = True
+        kernels.pause(SECONDS_BETWEEN_LOOKS)
 
 
 def _read(root: Path, name: str) -> NotebookNode:

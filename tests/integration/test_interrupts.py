@@ -21,7 +21,7 @@ from jupyter_client.manager import start_new_kernel
 from tests.faults import PATIENCE, processes_of, wait_for
 from tests.integration.test_execution import _checkpoints
 from xling_utils.execution import usable_cores
-from xling_utils.store import RunStore
+from xling_utils.store import RunStore, held
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -161,6 +161,17 @@ def test_an_interrupt_ends_all_chapters_that_are_executed(book: Path) -> None:
     assert child.returncode == 130 and "Traceback" not in complained
     assert ": done" not in said and not list((book / "_build").glob("*/*.log"))
     wait_for(lambda: not any(map(command_of, busy)))
+
+
+def test_who_waits_for_another_process_can_be_interrupted(book: Path) -> None:
+    lock = book / "_build/executing/03_third.lock"
+    lock.parent.mkdir(parents=True)
+    with held(lock):
+        child = started(book, BIN / "xling", "run")
+        assert child.stdout and child.stdout.readline() == "03_third: another process executes it; waiting\n"
+        child.send_signal(signal.SIGINT)
+        _, complained = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 130 and "Traceback" not in complained
 
 
 def test_a_kernel_that_dies_takes_its_runs_along_and_all_other_chapters_finish(book: Path, store: RunStore) -> None:
