@@ -20,6 +20,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def mime_bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
     """
     import vl_convert
 
+    spec = _without_nan(spec)
     still = {**spec, "background": "white"}
     if still.get("width") == "container":
         still["width"] = _PNG_WIDTH
@@ -58,6 +60,15 @@ def mime_bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
         "image/png": base64.b64encode(png).decode("ascii"),
         "text/plain": describe(spec),
     }
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no word for what is no number: Altair leaves it in columns of objects."""
+    if isinstance(value, dict):
+        return {key: _without_nan(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def describe(spec: dict[str, Any]) -> str:

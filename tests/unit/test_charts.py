@@ -76,6 +76,14 @@ def test_chart_is_drawn_and_described(make: Callable[[], Any]) -> None:
     assert bundle["text/plain"] == "what it shows"
 
 
+def test_a_chart_without_any_interval_is_json() -> None:
+    none = pd.Series([float("nan")] * len(RUNS), dtype=object)
+    bundle = charts_mime.mime_bundle(intervals(RUNS.assign(low=none, high=none)).to_dict())
+    (rows,) = (rows for rows in bundle[charts_mime.VEGALITE]["datasets"].values() if "low" in rows[0])
+    assert {row["low"] for row in rows} == {None}
+    json.dumps(bundle, allow_nan=False)
+
+
 def test_a_list_of_languages_appears_only_where_there_are_several() -> None:
     both = pd.concat([RUNS, RUNS.assign(language="German")], ignore_index=True)
     assert "language_shown" not in json.dumps(intervals().to_dict())
