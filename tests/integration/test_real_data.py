@@ -53,5 +53,5 @@ def test_the_directory_is_whole():
     assert all(row["sentences"] > 40_000 for row in rows)
     page = (ROOT / "book/data.md").read_text(encoding="utf-8")
     for row in rows:
-        stated = f"| {LANGUAGE_NAMES[row['language']]} | {row['megabytes']} | {row['sentences']:,} |"
+        stated = f"| {LANGUAGE_NAMES[row['language']]} | {row['megabytes']:.1f} | {row['sentences']:,} |"
         assert stated in page, f"the page of data does not say {stated}"
