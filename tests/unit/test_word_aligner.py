@@ -54,8 +54,11 @@ def test_either_side_may_come_first():
     assert [sorted(links) for links in turned] == align(source, target)
 
 
-@pytest.mark.parametrize("language", ["fr", "ar", "tr", "zh", "hi"])
-def test_links_of_the_controlled_world_are_its_gold(language):  # as the page on metrics says
+@pytest.mark.parametrize(
+    ("language", "precision", "recall"),
+    [("fr", 0.99, 0.98), *((language, 0.975, 0.975) for language in ("ar", "tr", "zh", "hi"))],
+)
+def test_links_of_the_controlled_world_are_its_gold(language, precision, recall):  # as the page on metrics says
     said = controlled.parallel(("en", language), 400, 7)
     sides = [[[token.form for token in row[name]] for row in said] for name in ("en", language)]
     right = found = gold = recovered = 0
@@ -67,7 +70,7 @@ def test_links_of_the_controlled_world_are_its_gold(language):  # as the page on
         right += sum(keys[0][i] == keys[1][j] for i, j in links)
         gold += len(true)
         recovered += len(true & set(links))
-    assert right / found > 0.975 and recovered / gold > 0.975
+    assert right / found > precision and recovered / gold > recall
 
 
 def test_a_word_is_in_one_link_at_most():
