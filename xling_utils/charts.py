@@ -50,13 +50,6 @@ CONTRAST_MARKS = {
 SCALE_MARKS = {"controlled": ("#1F83C4", "circle"), "natural": ("#D55E00", "diamond")}
 """Scale -> colour and shape."""
 HEIGHT = 260
-FEWEST_SEEDS = 3
-"""Student's interval of two is 12.7 standard errors to either side: wider than the chart."""
-TWO_LINES = (
-    "split(replace(replace(datum.label, regexp('^(?=.{20})(.*?), '), '$1,|'), "
-    "regexp('^(?=[^|]{20})([^|]{8,18}) ([^|]+)$'), '$1|$2'), '|')"
-)
-"""The label of an axis, a long one broken at its comma or at a space."""
 
 
 def colours(models: Sequence[str]) -> alt.Color:
@@ -226,63 +219,6 @@ def measure_choice(measures: Sequence[str], name: str = "Measure ") -> alt.Param
     """The list below a chart, called ``name``, that picks one of ``measures``, as ``measure_shown``."""
     chosen = alt.binding_select(options=list(measures), name=name)
     return alt.param(name="measure_shown", value=measures[0], bind=chosen)
-
-
-def contrasts(
-    rows: pd.DataFrame, floors: pd.DataFrame, *, conditions: Sequence[str], measures: Sequence[str], description: str
-) -> alt.LayerChart:
-    """One line a condition, for the measure chosen from a list below: a mark at ``value``, a bar from ``low`` to
-    ``high`` over seeds.
-
-    ``rows`` has columns ``condition``, ``measure``, ``shown`` (a key of ``CONTRAST_MARKS``), ``value``, ``low``,
-    ``high``, ``seeds``; ``floors`` (``measure``, ``name``, ``value``) are drawn as dashed lines. No bar is drawn over
-    fewer than :data:`FEWEST_SEEDS`.
-    """
-    enough = rows["seeds"] >= FEWEST_SEEDS
-    rows = rows.assign(low=rows["low"].where(enough), high=rows["high"].where(enough))
-    measure = measure_choice(measures)
-    two_lines = alt.Axis(labelLimit=150, grid=True, labelExpr=TWO_LINES)
-    shown = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
-    base = (
-        alt.Chart(rows)
-        .transform_filter("datum.measure == measure_shown")
-        .encode(
-            y=alt.Y("condition:N", sort=list(conditions), title=None, axis=two_lines),
-            yOffset=alt.YOffset("shown:N", sort=shown),
-            color=alt.Color(
-                "shown:N",
-                scale=alt.Scale(domain=shown, range=[CONTRAST_MARKS[name][0] for name in shown]),
-                legend=alt.Legend(title=None, orient="top"),
-            ),
-            tooltip=[
-                "condition:N",
-                alt.Tooltip("shown:N", title="source"),
-                alt.Tooltip("value:Q", format=".3f"),
-                alt.Tooltip("low:Q", format=".3f", title="95 % low"),
-                alt.Tooltip("high:Q", format=".3f", title="95 % high"),
-                "seeds:Q",
-            ],
-        )
-    )
-    x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True))
-    bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", title=None), x2="high:Q")
-    marks = base.mark_point(size=75, filled=True).encode(
-        x=x,
-        shape=alt.Shape(
-            "shown:N",
-            scale=alt.Scale(domain=shown, range=[CONTRAST_MARKS[name][1] for name in shown]),
-            legend=alt.Legend(title=None, orient="top"),
-        ),
-    )
-    line = alt.Chart(floors).transform_filter("datum.measure == measure_shown").encode(x="value:Q")
-    floor = line.mark_rule(strokeDash=[4, 4], color="#888888")
-    name = line.mark_text(align="left", dx=4, dy=-7, color="currentColor", fontSize=11)
-    chart = alt.layer(bars, marks, floor, name.encode(y=alt.value("height"), text="name:N"))
-    return (
-        chart.add_params(measure)
-        .properties(width="container", height=max(120, 34 * len(conditions)), description=description)
-        .configure_view(stroke=None)
-    )
 
 
 def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:

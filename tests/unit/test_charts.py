@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from xling_utils import charts, charts_mime
+from xling_utils import charts, charts_contrasts, charts_mime
 
 RUNS = pd.DataFrame(
     {
@@ -103,7 +103,9 @@ def test_of_several_languages_one_is_drawn() -> None:
 def test_no_bar_is_drawn_over_two_seeds() -> None:
     rows = RUNS.assign(condition=list("abcd"), measure="MRR", seeds=[1, 2, 3, 5])
     floors = pd.DataFrame({"measure": ["MRR"], "name": ["chance"], "value": [0.02]})
-    chart = charts.contrasts(rows, floors, conditions=list("abcd"), measures=["MRR"], description="x").to_dict()
+    chart = charts_contrasts.contrasts(
+        rows, floors, conditions=list("abcd"), measures=["MRR"], description="x"
+    ).to_dict()
     (drawn,) = (rows for rows in chart["datasets"].values() if "low" in rows[0])
     assert [row["low"] is None for row in drawn] == [True, True, False, False]
 
@@ -114,7 +116,9 @@ def test_long_labels_take_two_lines() -> None:
         measure="MRR",
     )
     floors = pd.DataFrame({"measure": ["MRR"], "name": ["chance"], "value": [0.02]})
-    chart = charts.contrasts(rows, floors, conditions=list(rows["condition"]), measures=["MRR"], description="x")
+    chart = charts_contrasts.contrasts(
+        rows, floors, conditions=list(rows["condition"]), measures=["MRR"], description="x"
+    )
     labels = re.findall(r"<text [^>]*>(.*?)</text>", vl_convert.vegalite_to_svg(chart.to_dict()), re.DOTALL)
     lines = [re.findall(r">([^<]+)<", label) for label in labels]
     assert ["with next sentence", "prediction"] in lines and ["separate embeddings,", "bottom two thirds"] in lines

@@ -42,7 +42,7 @@ COUNTED = {"depth": ("E_table_4_depth", "layers", "layer"), "heads": ("E_table_5
 
 
 def paper(factor: str, tables: Tables) -> pd.DataFrame:
-    """The paper's values of a factor, as ``charts.contrasts`` takes them."""
+    """The paper's values of a factor, as ``charts_contrasts.contrasts`` takes them."""
     if factor in COUNTED:
         name, column, noun = COUNTED[factor]
         table = tables(name)

@@ -48,7 +48,7 @@ def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], target: str) ->
 
 
 def rows_of(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, by: str, target: str) -> pd.DataFrame:
-    """Rows as ``charts.contrasts`` takes them; each seed of this machine a mark, recorded seeds a mean."""
+    """Rows as ``charts_contrasts.contrasts`` takes them; each seed of this machine a mark, recorded seeds a mean."""
     frames = []
     for shown, table in with_sources(live, recorded):
         found = values(table, scale, [by], target)
@@ -64,7 +64,8 @@ def _drawn(frames: Sequence[pd.DataFrame], by: str) -> pd.DataFrame:
 
 
 def by_language(table: pd.DataFrame, scale: Scale, by: str) -> pd.DataFrame:
-    """Recorded rows as ``charts.contrasts`` takes them: a mean over seeds for each language beside English."""
+    """Recorded rows as ``charts_contrasts.contrasts`` takes them: a mean over seeds for each language beside
+    English."""
     from xling_utils.charts import LANGUAGE_NAMES
 
     frames = []
@@ -75,7 +76,7 @@ def by_language(table: pd.DataFrame, scale: Scale, by: str) -> pd.DataFrame:
 
 
 def floors(table: pd.DataFrame, *languages: str) -> pd.DataFrame:
-    """What knowing nothing gets in ``languages``, on average, as ``charts.contrasts`` takes it."""
+    """What knowing nothing gets in ``languages``, on average, as ``charts_contrasts.contrasts`` takes it."""
     found = []
     for measure, (name, task, metric) in FLOORS.items():
         rows = table[(table["task"] == task) & (table["metric"] == metric) & table["target"].isin(languages)]
@@ -85,8 +86,8 @@ def floors(table: pd.DataFrame, *languages: str) -> pd.DataFrame:
 
 
 def paper_rows(table: pd.DataFrame, condition: str, names: Mapping[Any, str], shown: str) -> pd.DataFrame:
-    """A published table as ``charts.contrasts`` takes it, its conditions renamed: shares instead of percent, means
-    over the languages it tests on. ``shown`` names the paper."""
+    """A published table as ``charts_contrasts.contrasts`` takes it, its conditions renamed: shares instead of percent,
+    means over the languages it tests on. ``shown`` names the paper."""
     rows = table[table["task"].isin(list(PAPER_TASKS)) & table[condition].isin(list(names))]
     rows = rows[~rows["test"].isin(["enfake", "en", "avg", "difference"])]
     found = rows.assign(
@@ -100,7 +101,7 @@ def paper_rows(table: pd.DataFrame, condition: str, names: Mapping[Any, str], sh
 
 def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], description: str) -> Any:
     """Figure: every condition, for the measure that the reader picks; none where fewer than two were run."""
-    from xling_utils import charts
+    from xling_utils import charts, charts_contrasts
 
     there = [name for name in conditions if name in set(rows["condition"])]
     run = rows[~rows["shown"].isin(charts.PAPER_SHAPES) & rows["condition"].isin(there)]
@@ -108,7 +109,7 @@ def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], d
         return None
     rows = rows[rows["condition"].isin(there)]
     measures = [name for name in MEASURES if name in set(rows["measure"])]
-    return charts.contrasts(rows, floor, conditions=there, measures=measures, description=description)
+    return charts_contrasts.contrasts(rows, floor, conditions=there, measures=measures, description=description)
 
 
 def differences(found: pd.DataFrame, by: str, base: str) -> pd.DataFrame:

@@ -129,7 +129,7 @@ def values(table: pd.DataFrame, metric: str = "p_at_1") -> pd.DataFrame:
 
 
 def paper_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """The paper's scores as ``charts.contrasts`` takes them."""
+    """The paper's scores as ``charts_contrasts.contrasts`` takes them."""
     return table.assign(measure=SCORE, low=table["value"], high=table["value"], seeds=5, shown="minimult")[
         ["condition", "measure", "value", "low", "high", "seeds", "shown"]
     ]
@@ -138,7 +138,7 @@ def paper_rows(table: pd.DataFrame) -> pd.DataFrame:
 def figure(live: pd.DataFrame, recorded: pd.DataFrame, real: pd.DataFrame, paper: pd.DataFrame) -> Any:
     """Figure: every condition that was run, ours beside the paper's; none where there is nothing of ours. Each seed of
     this machine is a mark, of recorded seeds the mean."""
-    from xling_utils import charts
+    from xling_utils import charts_contrasts
 
     sources = [*with_sources(live, recorded), *([(REAL, real)] if len(real) else [])]
     if not sources:
@@ -151,7 +151,7 @@ def figure(live: pd.DataFrame, recorded: pd.DataFrame, real: pd.DataFrame, paper
     there = [name for name in CONDITIONS if name in {name for frame in frames for name in frame["condition"]}]
     chances = values(pd.concat([table for _, table in sources]), "chance")
     chance = chances.groupby("measure", sort=False)["value"].mean()
-    return charts.contrasts(
+    return charts_contrasts.contrasts(
         rows[rows["condition"].isin(there)],
         chance.reset_index().assign(name="chance"),
         conditions=there,

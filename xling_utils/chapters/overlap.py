@@ -88,7 +88,7 @@ Tables = Callable[[str], pd.DataFrame]
 
 
 def paper_overlap(tables: Tables) -> pd.DataFrame:
-    """E's Table 1 and the anchors of C's Table 1, as ``charts.contrasts`` takes them."""
+    """E's Table 1 and the anchors of C's Table 1, as ``charts_contrasts.contrasts`` takes them."""
     names = {"overlap": DEFAULT, "no overlap": FAKE}
     anchors = {"Default anchors": DEFAULT, "No anchors": SEPARATE, "Extra anchors": EXTRA}
     theirs = figures.paper_rows(tables("C_table_1_dissection"), "condition", anchors, "paper C")
@@ -96,14 +96,14 @@ def paper_overlap(tables: Tables) -> pd.DataFrame:
 
 
 def paper_order(tables: Tables) -> pd.DataFrame:
-    """E's Tables 2 and 3, as ``charts.contrasts`` takes them."""
+    """E's Tables 2 and 3, as ``charts_contrasts.contrasts`` takes them."""
     order = figures.paper_rows(tables("E_table_2_word_order"), "permuted", {0.0: FAKE, **PERMUTED}, "paper E")
     unigrams = figures.paper_rows(tables("E_table_3_unigrams"), "unigrams_only", {"yes": UNIGRAMS}, "paper E")
     return pd.concat([order, unigrams], ignore_index=True)
 
 
 def paper_domain(tables: Tables) -> pd.DataFrame:
-    """The domains of C's Table 1, as ``charts.contrasts`` takes them."""
+    """The domains of C's Table 1, as ``charts_contrasts.contrasts`` takes them."""
     names = {"Default": SAME_DOMAIN, "Wiki-CC": OTHER_DOMAIN}
     return figures.paper_rows(tables("C_table_1_dissection"), "condition", names, "paper C")
 
