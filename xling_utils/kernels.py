@@ -9,7 +9,8 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, TextIO
 from uuid import uuid4
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 30.0
 SECONDS_TO_START = 180
 SECONDS_TO_END = 15.0
+MOST_WORDS = 1 << 20  # bytes
 
 
 class Interrupted(Exception):
@@ -35,27 +37,32 @@ class Kernels:
     def execute(self, source: Path, target: Path, folder: Path, parameters: dict[str, Any]) -> NotebookNode:
         """The notebook ``source``, executed in ``folder`` and kept in ``target``, also where it fails.
 
-        Raises what papermill raises, and :class:`Interrupted`. May be called by several threads at once, so the working
-        directory of this process is left alone: papermill would change it."""
+        Raises what papermill raises, with a note of what the kernel itself said (of a crash, for one), and
+        :class:`Interrupted`. May be called by several threads at once, so the working directory of this process is
+        left alone: papermill would change it."""
         import papermill
 
         self.pause(0)
-        try:
-            return papermill.execute_notebook(
-                source,
-                target,
-                parameters=parameters,
-                progress_bar=False,
-                request_save_on_cell_execute=False,
-                stderr_file=_Relay(sys.stderr),
-                start_timeout=SECONDS_TO_START,
-                coalesce_streams=True,
-                kernel_manager_class=self._manager(target.stem, folder),
-            )
-        except Exception:
-            if self._ended.is_set():
-                raise Interrupted from None
-            raise
+        with TemporaryFile() as own_words:
+            try:
+                return papermill.execute_notebook(
+                    source,
+                    target,
+                    parameters=parameters,
+                    progress_bar=False,
+                    request_save_on_cell_execute=False,
+                    stderr_file=_Relay(sys.stderr),
+                    start_timeout=SECONDS_TO_START,
+                    coalesce_streams=True,
+                    kernel_manager_class=self._manager(target.stem, folder, own_words),
+                )
+            except Exception as error:
+                if self._ended.is_set():
+                    raise Interrupted from None
+                own_words.seek(0)
+                if said := own_words.read(MOST_WORDS).decode(errors="replace").strip():
+                    error.add_note(f"The kernel said:\n{said}")
+                raise
 
     def pause(self, seconds: float) -> None:
         """Lets so much time pass. Raises :class:`Interrupted` once all is to end."""
@@ -76,9 +83,10 @@ class Kernels:
         for pid in set(self._pids):
             _signal(pid, signal.SIGKILL)
 
-    def _manager(self, name: str, folder: Path) -> type:
+    def _manager(self, name: str, folder: Path, own_words: IO[bytes]) -> type:
         """A kernel manager that starts the Python that runs this, whatever kernels the user has installed, in
-        ``folder``; a list of processes shows the ``name``."""
+        ``folder``; a list of processes shows the ``name``. What cells write is in the notebook; what the kernel
+        itself writes, and at times it ends with a traceback of its own, goes to ``own_words``."""
         from ipykernel.kernelspec import get_kernel_dict
         from jupyter_client import AsyncKernelManager
         from jupyter_client.kernelspec import KernelSpec
@@ -98,7 +106,7 @@ class Kernels:
             async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
                 os.makedirs(jupyter_runtime_dir(), mode=0o700, exist_ok=True)
                 self.connection_file = os.path.join(jupyter_runtime_dir(), f"kernel-{name}-{uuid4()}.json")
-                await super().start_kernel(**{**options, "cwd": str(folder)})
+                await super().start_kernel(**{**options, "cwd": str(folder), "stderr": own_words})
                 self._pid = self.provisioner.pid  # type: ignore[union-attr]
                 with kernels._guard:
                     kernels._pids.add(self._pid)

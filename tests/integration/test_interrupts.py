@@ -54,7 +54,8 @@ def store(book: Path) -> RunStore:
 
 
 def started(book: Path, *command: object) -> subprocess.Popen[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("XLING_")}
+    """As a user starts it: below pytest a kernel would do other things with what is written to its standard error."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("XLING_", "PYTEST_"))}
     return subprocess.Popen(
         [str(part) for part in command], cwd=book, env=environment, text=True, stdout=-1, stderr=-1
     )  # fmt: skip
@@ -198,6 +199,16 @@ def test_a_kernel_that_dies_takes_its_runs_along_and_all_other_chapters_finish(b
     assert child.returncode == 0, complained
     assert "01_first: up to date" in said and "03_third: done" in said
     assert not log.exists() and min(began((book / "_build/executed/03_third.ipynb").read_text())) > 0
+
+
+def test_what_a_kernel_says_as_it_crashes_is_in_the_log_of_its_chapter(book: Path) -> None:
+    (book / "notebooks/03_third.py").write_text(
+        PARAMETERS + "# %%\nimport faulthandler, os, sys\n\nfaulthandler.enable(file=sys.stderr)\nos.abort()\n"
+    )
+    _, complained = started(book, BIN / "xling", "run").communicate(timeout=PATIENCE)
+    log = book / "_build/logs/03_third.log"
+    assert complained.endswith(f"xling: 03_third: DeadKernelError: Kernel died [log: {log}]\n")
+    assert "The kernel said:\nFatal Python error: Aborted" in log.read_text()
 
 
 RECORD = ("run", "--records-only", "02_window_size", "--scale", "smoke", "--seeds", "1", "--jobs", "2")
