@@ -50,6 +50,7 @@ CONTRAST_MARKS = {
 SCALE_MARKS = {"controlled": ("#1F83C4", "circle"), "natural": ("#D55E00", "diamond")}
 """Scale -> colour and shape."""
 HEIGHT = 260
+NAME_OF_A_LINE, NAME_OF_A_LANGUAGE = 48, 40  # pixels
 
 
 def colours(models: Sequence[str]) -> alt.Color:
@@ -79,8 +80,9 @@ def intervals(
     languages = list(dict.fromkeys(rows["language"]))
     where = "datum.language == language_shown" if len(languages) > 1 else "true"
     base = alt.Chart(rows).transform_filter(where)
+    words_below_each_other = alt.Axis(labelAngle=0, labelExpr="split(datum.label, ' ')")
     base = base.encode(
-        x=alt.X(f"{x}:N", sort=list(x_order), title=None, axis=alt.Axis(labelAngle=0, labelLimit=200)),
+        x=alt.X(f"{x}:N", sort=list(x_order), title=None, axis=words_below_each_other),
         xOffset=alt.XOffset("model:N", sort=list(models)),
         color=colours(models),
         opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
@@ -108,7 +110,7 @@ def intervals(
     if len(languages) > 1:
         chosen = alt.binding_select(options=languages, name="Language ")
         chart = chart.add_params(alt.param(name="language_shown", value=languages[0], bind=chosen))
-    return _framed(chart, description)
+    return _framed(chart, description, room=NAME_OF_A_LINE)
 
 
 def shares(
@@ -142,12 +144,12 @@ def shares(
 
 
 def chance_line(chance: pd.DataFrame, where: str = "true") -> alt.LayerChart:
-    """Dashed lines at ``chance["value"]``, the value of a random order, with its name; of the rows ``where`` an
-    expression holds (each layer of a chart filters for itself: it has data of its own)."""
-    data = chance.assign(label=[f"chance {value:.3f}" for value in chance["value"]])
+    """Dashed lines at ``chance["value"]``, the value of a random order, with its name to the right of the chart,
+    where no mark is; of the rows ``where`` an expression holds (each layer filters for itself: it has its own data)."""
+    data = chance.assign(label=[f"chance\n{value:.3f}" for value in chance["value"]])
     base = alt.Chart(data).transform_filter(where)
     line = base.mark_rule(strokeDash=[4, 4], color="#888888").encode(y="value:Q")
-    name = base.mark_text(align="right", dy=-6, color="currentColor", fontSize=11)
+    name = base.mark_text(align="left", dx=5, dy=-3, color="currentColor", fontSize=11, lineBreak="\n")
     return line + name.encode(y="value:Q", x=alt.value("width"), text="label:N")
 
 
@@ -176,7 +178,7 @@ def curves(rows: pd.DataFrame, *, y_title: str, chance: pd.DataFrame, descriptio
         tooltip=["series:N", "seed:N", "step:Q", alt.Tooltip("value:Q", format=".3f")],
     )
     bold = base.mark_line(strokeWidth=3, point=True).encode(y=alt.Y("mean(value):Q", title=y_title))
-    return _framed(alt.layer(thin.add_params(pick), bold, chance_line(chance)), description)
+    return _framed(alt.layer(thin.add_params(pick), bold, chance_line(chance)), description, room=NAME_OF_A_LINE)
 
 
 def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, description: str) -> alt.LayerChart:
@@ -241,9 +243,10 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
     rule = base.mark_rule(strokeWidth=1.5).encode(
         y=alt.Y("low:Q", title="mean reciprocal rank"), y2="high:Q", color=colour
     )
-    point = base.mark_point(size=70, filled=True).encode(y=alt.Y("value:Q", scale=alt.Scale(zero=False)), color=colour)
+    y = alt.Y("value:Q", scale=alt.Scale(zero=False, padding=8))
+    point = base.mark_point(size=70, filled=True).encode(y=y, color=colour)
     name = base.mark_text(dx=9, align="left", fontSize=11, color="currentColor").encode(y="value:Q", text="language:N")
-    return _framed(alt.layer(rule, point, name), description)
+    return _framed(alt.layer(rule, point, name), description, room=NAME_OF_A_LANGUAGE)
 
 
 def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) -> alt.Chart:
@@ -265,5 +268,8 @@ def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) ->
     return chart.configure_view(stroke=None)
 
 
-def _framed(chart: Any, description: str) -> Any:
-    return chart.properties(width="container", height=HEIGHT, description=description).configure_view(stroke=None)
+def _framed(chart: Any, description: str, room: int = 5) -> Any:
+    """``room`` in pixels is for names that stand to the right of the axes."""
+    padding = {"left": 5, "top": 5, "right": room, "bottom": 5}
+    chart = chart.properties(width="container", height=HEIGHT, padding=padding, description=description)
+    return chart.configure_view(stroke=None)

@@ -66,8 +66,8 @@ def contrasts(
     )
     line = alt.Chart(floors).transform_filter("datum.measure == measure_shown").encode(x="value:Q")
     floor = line.mark_rule(strokeDash=[4, 4], color="#888888")
-    name = line.mark_text(align="left", dx=4, dy=-7, color="currentColor", fontSize=11)
-    chart = alt.layer(bars, marks, floor, name.encode(y=alt.value("height"), text="name:N"))
+    name = line.mark_text(baseline="bottom", dy=-3, color="currentColor", fontSize=11)  # above, where no mark is
+    chart = alt.layer(bars, marks, floor, name.encode(y=alt.value(0), text="name:N"))
     return (
         chart.add_params(measure)
         .properties(width="container", height=max(120, 34 * len(conditions)), description=description)

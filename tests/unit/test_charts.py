@@ -97,7 +97,7 @@ def test_of_several_languages_one_is_drawn() -> None:
     drawn = [vl_convert.vegalite_to_svg(intervals(rows, chances).to_dict()) for rows in (RUNS, both)]
     marks = [svg.count('aria-roledescription="point"') for svg in drawn]
     assert marks == [len(RUNS)] * 2
-    assert [svg.count(">chance ") for svg in drawn] == [2, 1]  # with one language nothing is left out
+    assert [svg.count(">chance<") for svg in drawn] == [2, 1]  # with one language nothing is left out
 
 
 def test_no_bar_is_drawn_over_two_seeds() -> None:
