@@ -14,7 +14,7 @@ from xling_utils.rendering import pages
 
 PAGES = [("book", page) for page in [*pages(REPOSITORY), "search", "genindex"]]
 PAGES += [("sample_html", page) for page in pages(HERE / "sample")]
-WIDTHS = (1280, 390)
+WIDTHS = (1280, 768, 390)
 SCHEMES = ("light", "dark")
 
 # Text against the nearest painted background, as WCAG measures contrast; large or hidden text is left out.
@@ -59,6 +59,32 @@ return [...document.querySelectorAll(".vega-chart")].filter((chart) => chart.cli
 });
 """
 
+# What is wider than its place: verdicts, formulas and, on a wide page, commands.
+CUT = """
+const wide = innerWidth > 1000 ? ", .highlight-sh pre" : "";
+const boxes = ":is(.text_html:has(> table.claims), table.claims td, mjx-container[display=true]" + wide + ")";
+return [...document.querySelectorAll(boxes)]
+  .filter((box) => box.scrollWidth > box.clientWidth + 1 && box.clientWidth > 0)
+  .map((box) => `${box.tagName} ${box.textContent.trim().slice(0, 60)}`);
+"""
+
+# Names of a chart that cover each other.
+COVERED = """
+const found = [];
+for (const chart of document.querySelectorAll(".vega-chart svg")) {
+  const names = [...chart.querySelectorAll(".role-axis-label text, .role-legend-label text")]
+    .filter((name) => getComputedStyle(name).opacity > 0 && name.textContent.trim());
+  const boxes = names.map((name) => name.getBoundingClientRect());
+  boxes.forEach((one, i) => boxes.slice(0, i).forEach((other, j) => {
+    const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+    const down = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+    const upright = [names[i], names[j]].every((name) => !/rotate\\((?!0)/.test(name.getAttribute("transform")));
+    if (upright && across > 1 && down > 3) found.push(`${names[i].textContent} | ${names[j].textContent}`);
+  }));
+}
+return found;
+"""
+
 
 @pytest.fixture(params=PAGES, ids=lambda pair: f"{pair[0].removesuffix('_html')}-{pair[1]}")
 def page(request: pytest.FixtureRequest) -> Path:
@@ -83,6 +109,7 @@ def test_page_shows_everything_offline(page: Path, width: int, scheme: str, brow
         "return [...document.querySelectorAll('mjx-container svg')].map((svg) => svg.getBoundingClientRect().width)"
     ):
         assert formula > 0
+    assert browser.run(CUT) == [] and browser.run(COVERED) == []
     assert browser.run("return document.querySelectorAll('mjx-merror, [data-mjx-error]').length") == 0
     assert browser.run(FAINT, ".bd-article :is(p, li, td, th, h1, h2, h3, a, span, label), .vega-chart text") == []
     assert axe.violations(browser, *(axe.OF_COLOUR if scheme == "dark" else ())) == []
