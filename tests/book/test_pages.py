@@ -14,8 +14,7 @@ from xling_utils.rendering import pages
 
 PAGES = [("book", page) for page in [*pages(REPOSITORY), "search", "genindex"]]
 PAGES += [("sample_html", page) for page in pages(HERE / "sample")]
-WIDTHS = (1280, 768, 390)
-SCHEMES = ("light", "dark")
+VIEWS = [(1280, "light"), (1280, "dark"), (768, "light"), (390, "light"), (390, "dark")]
 
 # Text against the nearest painted background, as WCAG measures contrast; large or hidden text is left out.
 FAINT = """
@@ -93,8 +92,7 @@ def page(request: pytest.FixtureRequest) -> Path:
     return html / f"{name}.html"
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
 def test_page_shows_everything_offline(page: Path, width: int, scheme: str, browser: Browser) -> None:
     browser.open(page, width, scheme)
 
