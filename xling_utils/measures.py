@@ -69,7 +69,8 @@ ROOMS = {
                  "corpora/parallel.py", "corpora/treebanks.py", "transfer/*.py"),
     **dict.fromkeys(moved_transfer.TASKS, (*_LENS, "moved_transfer.py", "transfer/*.py", "corpora/treebanks.py")),
     DOUBLES: (*_READING, "double.py", "reading.py", "lens.py", "sentence_retrieval.py"),
-    **dict.fromkeys((WORDS, *transfer.TASKS), (*_READING, "transfer/*.py")),
+    WORDS: (*_READING, "corpora/treebanks.py"),
+    **dict.fromkeys(transfer.TASKS, (*_READING, "transfer/*.py")),
     RANDOM_LABELS: (*_READING, "transfer/*.py", "random_labels.py"),
 }  # fmt: skip
 """Task -> the sources that its rows depend on."""

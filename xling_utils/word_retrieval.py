@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xling_utils import corpora
+from xling_utils.corpora import treebanks
 from xling_utils.corpora.controlled import lexicon
 from xling_utils.encoder import Encoder
 from xling_utils.errors import UserError
@@ -53,6 +54,11 @@ class Dictionary:
     def without_others(self) -> Dictionary:
         """The same with the dictionary's own targets as the only candidates."""
         return replace(self, targets=self.targets[: self.dictionary_targets])
+
+    def of_sources(self, words: Container[str]) -> Dictionary:
+        """The same, asked only for those of its sources that are among ``words``."""
+        kept = [row for row, source in enumerate(self.sources) if source in words]
+        return replace(self, sources=[self.sources[row] for row in kept], gold=[self.gold[row] for row in kept])
 
 
 def restrict(
@@ -104,29 +110,33 @@ def _spelt(reading: Reading, language: str, pairs: Iterable[tuple[str, str]], ca
 
 @dataclass(frozen=True)
 class _Questions:
-    """What a language is asked: the dictionary and candidates, the one with identical pairs, and, of controlled text,
-    the one with function words, with the part of speech of each of its sources."""
+    """What a language is asked: the dictionary and candidates, the one with identical pairs, and, where parts of speech
+    are known, the one with function words, with the part of speech of each of its sources. Those of controlled words
+    are the lexicon's, those of real ones what the English treebank calls them most often (B: OntoNotes)."""
 
     main: Dictionary
     full: Dictionary
-    tagged: Dictionary | None
+    tagged: Dictionary
     tags: npt.NDArray[np.str_]
 
     @classmethod
     def of(cls, reading: Reading, language: str) -> _Questions:
         main = dictionary(reading, language, reading.scale.candidates)
         full = dictionary(reading, language, identical=True)
-        if reading.run.spec.corpus.source != "controlled":
-            return cls(main, full, None, np.array([], dtype=str))
-        entries = lexicon.tagged_dictionary(language)
-        tagged = _spelt(reading, language, [(s, t) for s, t, _ in entries if s != t], 0)
         spelt = corpora.respelled(reading.run.spec.corpus, "en")
-        tag_of = {spelt(source): tag for source, _, tag in entries}
-        return cls(main, full, tagged, np.array([tag_of[source] for source in tagged.sources]))
+        if reading.run.spec.corpus.source == "controlled":
+            entries = lexicon.tagged_dictionary(language)
+            tagged = _spelt(reading, language, [(s, t) for s, t, _ in entries if s != t], 0)
+            tag_of = {spelt(source): tag for source, _, tag in entries}
+        else:
+            known = treebanks.commonest_tags(reading.data, "en")
+            tag_of = {spelt(word): tag for word, tag in known.items() if tag in (*OPEN_CLASSES, *CLOSED_CLASSES)}
+            tagged = main.without_others().of_sources(tag_of)
+        return cls(main, full, tagged, np.array([tag_of[source] for source in tagged.sources], dtype=str))
 
     @property
     def all(self) -> list[Dictionary]:
-        return [self.main, self.full, *([self.tagged] if self.tagged else [])]
+        return [self.main, self.full, self.tagged]
 
 
 def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
@@ -138,8 +148,8 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
     plain cosine: A's), ``mrr_centred`` (each language's mean taken out first), ``mrr_vocabulary`` (centred, among
     the full vocabulary), ``mrr_identical`` (as ``mrr``, with the pairs of identical strings that the others leave
     out), ``mrr_shuffled`` (centred, shuffled dictionary), ``chance`` and ``chance_vocabulary``. ``low`` and ``high``
-    bound a 95 % bootstrap interval over dictionary words. Controlled text gives rows of ``mrr`` a
-    ``part_of_speech``; snapshots, rows of ``mrr_centred`` a ``step``.
+    bound a 95 % bootstrap interval over dictionary words. Where parts of speech are known there are rows of
+    ``mrr`` with a ``part_of_speech``; snapshots, rows of ``mrr_centred`` a ``step``.
     """
     reading = Reading(run, scale, data)
     asked = {language: _Questions.of(reading, language) for language in reading.others}
@@ -151,7 +161,7 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
                 yield _row(language, metric, layer, value)
         for layer, x, y in _layers(english, other, questions.full):
             yield _row(language, "mrr_identical", layer, _reciprocal_ranks(x, y, questions.full.gold))
-        if questions.tagged:
+        if questions.tagged.sources:
             for layer, x, y in _layers(english, other, questions.tagged):
                 yield from _by_part_of_speech(x, y, questions.tagged, questions.tags, layer)
     for step, encoder in reading.snapshots():

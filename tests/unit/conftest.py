@@ -29,8 +29,9 @@ def stored(tmp_path: Path) -> Stored:
         pieces: TokenizerSpec,
         model: EncoderSpec | StaticSpec,
         training: TrainingSpec | None = None,
+        data: Path | None = None,
     ) -> Run:
-        tokenizer = tokenization.build(pieces, corpora.load(corpus))
+        tokenizer = tokenization.build(pieces, corpora.load(corpus, data))
         tokenizer.save(str(tmp_path / TOKENIZER_FILE))
         size = tokenization.vocabulary_size(tokenizer, pieces, corpus.languages)
         if isinstance(model, EncoderSpec):

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from xling_utils.corpora.labelled import named_entities
-from xling_utils.corpora.treebanks import LOW_RESOURCE, RELATIONS, UPOS, languages_with_trees, treebank, trees
+from xling_utils.corpora.treebanks import (
+    LOW_RESOURCE,
+    RELATIONS,
+    UPOS,
+    commonest_tags,
+    languages_with_trees,
+    treebank,
+    trees,
+)
 from xling_utils.errors import UserError
 from xling_utils.specs import LANGUAGES
 
@@ -182,3 +190,18 @@ def test_every_real_test_is_a_treebank_and_swahili_has_none():
     assert set(LANGUAGES) - set(there) == {"sw"} and set(LOW_RESOURCE) <= set(there)
     for language in (*LOW_RESOURCE, "bg", "vi"):
         assert len(treebank("directory", language, "test", data=DATA)) > 400
+
+
+def test_a_word_has_the_tag_that_most_of_its_occurrences_have(tmp_path):
+    run = [("runs", "VERB", 0, "root")]
+    ran = [("Runs", "NOUN", 0, "root")]
+    others = [[("of course", "ADV", 0, "root")], [("rare", "ADJ", 0, "root")], [("*", "X", 0, "root")]]
+    write(tmp_path, "en_ewt-ud-train.conllu", conllu(*[run] * 3, *[ran] * 2, *others[:1] * 4, *others[1:]))
+    assert commonest_tags(tmp_path, "en", least=3) == {"runs": "VERB"}
+    assert commonest_tags(tmp_path, "en", least=1) == {"runs": "VERB", "rare": "ADJ", "*": "X"}
+    assert commonest_tags(tmp_path, "fr") == {}
+
+
+def test_a_word_that_is_as_often_this_as_that_has_no_tag(tmp_path):
+    write(tmp_path, "en_ewt-ud-train.conllu", conllu(*[[("runs", tag, 0, "root")] for tag in ("VERB", "NOUN") * 3]))
+    assert commonest_tags(tmp_path, "en") == {}

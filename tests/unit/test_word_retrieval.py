@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from safetensors.torch import save_file
 
 from xling_utils import corpora, explorer, weights, word_retrieval
+from xling_utils.corpora import treebanks
 from xling_utils.errors import UserError
 from xling_utils.pretraining import SNAPSHOTS
 from xling_utils.reading import Reading
@@ -110,6 +112,31 @@ def test_the_rows_of_a_pair_are_those_of_its_dictionary(stored: Stored) -> None:
         others = [np.delete(row, list(gold)) for row, gold in zip(scores, asked.gold, strict=True)]
         ranks = [1 + (other > top).sum() for other, top in zip(others, best, strict=True)]
         assert value == pytest.approx(np.mean(1 / np.array(ranks)), abs=0.01)
+
+
+def test_real_words_have_the_tags_of_the_english_treebank(stored: Stored, tmp_path: Path) -> None:
+    said = {"en": "the old fish swims in Paris", "fr": "le vieux poisson nage dans Lutece"}
+    for language, line in said.items():
+        (tmp_path / "text" / language).mkdir(parents=True)
+        lines = "\n\n".join(f"{line} {number}" for number in range(60))
+        (tmp_path / "text" / language / "book.txt").write_text(lines, encoding="utf-8")
+    pairs = zip(*(line.lower().split() for line in said.values()), strict=True)
+    (tmp_path / "dictionaries/wiktionary").mkdir(parents=True)
+    (tmp_path / "dictionaries/wiktionary/en-fr.tsv").write_text("".join(f"{s}\t{t}\n" for s, t in pairs))
+    text = CorpusSpec("directory", ("en", "fr"), 40, 1, (Change("fake", ("en",)),))
+    run = stored(text, TokenizerSpec("words", 100), ENCODER, data=tmp_path)
+    scale = replace(SCALE, source="directory", sentences=(40, 40))
+    untagged = pd.DataFrame(word_retrieval.rows(run, scale, tmp_path))
+    assert "part_of_speech" not in untagged, "there is no treebank"
+
+    words = [("the", "DET"), ("old", "ADJ"), ("fish", "NOUN"), ("swims", "VERB"), ("Paris", "PROPN"), ("here", "ADV")]
+    (tmp_path / "ud/UD_English-EWT").mkdir(parents=True)
+    tree = "".join(f"{i}\t{w}\t_\t{tag}\t_\t_\t{i - 1}\tdep\t_\t_\n" for i, (w, tag) in enumerate(words, 1))
+    (tmp_path / "ud/UD_English-EWT/en_ewt-ud-train.conllu").write_text(f"{tree}\n" * 3)
+    treebanks.commonest_tags.cache_clear()
+    tagged = pd.DataFrame(word_retrieval.rows(run, scale, tmp_path)).query("layer == 0 and part_of_speech.notna()")
+    asked = {"closed": 1, "open": 3, "NOUN": 1, "VERB": 1, "ADJ": 1}
+    assert dict(zip(tagged["part_of_speech"], tagged["n"], strict=True)) == asked, "names are in no class"
 
 
 def test_snapshots_give_rows_with_a_step(stored: Stored) -> None:

@@ -12,7 +12,9 @@ The controlled splits are those of :mod:`labelled`: no test sentence, and no tra
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,6 +91,26 @@ def treebank(
 def languages_with_trees(data: Path, split: str) -> tuple[str, ...]:
     """The languages that have a treebank for ``split`` in ``data``, by name."""
     return tuple(sorted({name.split("_")[0] for name in _files(data, split)}))
+
+
+@cache
+def commonest_tags(data: Path, language: str, least: int = 3) -> dict[str, str]:
+    """The tag that most occurrences of a word have in the training treebank, for words of one unit that it holds
+    ``least`` times and that have one tag in more than half of them. Empty where the language has no such treebank.
+
+    Raises :class:`UserError` as :func:`treebank` does."""
+    if language not in languages_with_trees(data, "train"):
+        return {}
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for row in treebank("directory", language, "train", data=data):
+        for word, tag in zip(row["words"], row["tags"], strict=True):
+            counts[word][tag] += 1
+    found = {}
+    for word, tags in counts.items():
+        (tag, often), total = tags.most_common(1)[0], tags.total()
+        if word and " " not in word and total >= least and often > total / 2:
+            found[word] = tag
+    return found
 
 
 def trees(lines: Iterable[tuple[int, str]], where: str) -> Iterator[Tree]:
