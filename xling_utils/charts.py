@@ -29,8 +29,7 @@ SOURCE_SHAPES = {"this machine": "circle", "recorded": "diamond"}
 SHOWN_COLOURS = {
     "this machine": "#1F83C4", "recorded": "#77B8E0", "paper": "#D55E00",
     "paper E": "#D55E00", "paper C": "#CC79A7", "minimult": "#D55E00", "real text": "#009E73",
-    "word2vec": "#E69F00", "word2vec, with identical pairs": "#F5CF80",
-    "GloVe": "#009E73", "GloVe, with identical pairs": "#80CEB9",
+    "word2vec, with identical pairs": "#F5CF80", "GloVe, with identical pairs": "#80CEB9", **MODEL_COLOURS,
 }  # fmt: skip
 PAPER_SHAPES = {"paper E": "square", "paper C": "triangle", "minimult": "square"}
 _HUES = ("#1F83C4", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A6FBF")
@@ -200,7 +199,8 @@ def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, descr
 
 
 def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str) -> alt.LayerChart:
-    """Ours and the paper's value for each group side by side. Columns ``group, shown, value, low, high``."""
+    """For each group the values of what is shown (keys of ``SHOWN_COLOURS``) side by side. Columns ``group, shown,
+    value, low, high, seeds``."""
     shown = list(dict.fromkeys(rows["shown"]))
     base = alt.Chart(rows).encode(
         x=alt.X("group:N", sort=list(groups), title=None, axis=alt.Axis(labelAngle=-40)),

@@ -13,6 +13,7 @@ from xling_utils.scales import Scale
 
 LATIN = ("fr", "es", "de", "tr", "vi", "sw")
 POS_GROUPS = ("closed", "open", "NOUN", "VERB", "ADV", "ADJ")
+REAL_POS = ("BERT", "untrained")
 
 
 def size_name(sentences: float) -> str:
@@ -170,11 +171,19 @@ def parts_of_speech(live: pd.DataFrame, recorded: pd.DataFrame, published: pd.Da
     )
 
 
-def pos_rows(table: pd.DataFrame, scale: Scale) -> pd.DataFrame:
-    """Rows of R05 at the headline layer: BERT on the large corpus."""
-    rows = table[
-        (table["experiment"] == "R05") & (table["model"] == "BERT") & (table["layer"] == headline_layer(scale))
-    ]
+def real_parts_of_speech(table: pd.DataFrame, scale: Scale) -> Any:
+    """Figure: retrieval of real words by part of speech, trained and not."""
+    frames = [summary(pos_rows(table, scale, model), ["part_of_speech"]).assign(shown=model) for model in REAL_POS]
+    return charts.grouped_bars(
+        pd.concat(frames, ignore_index=True).rename(columns={"part_of_speech": "group"}),
+        groups=POS_GROUPS,
+        description="Mean reciprocal rank of real words by part of speech, of a trained and of an untrained encoder.",
+    )
+
+
+def pos_rows(table: pd.DataFrame, scale: Scale, model: str = "BERT") -> pd.DataFrame:
+    """Rows of R05 of an encoder at the headline layer, on the large corpus."""
+    rows = table[(table["experiment"] == "R05") & (table["model"] == model) & (table["layer"] == headline_layer(scale))]
     return rows[rows["sentences"] == rows["sentences"].max()]
 
 
