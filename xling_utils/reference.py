@@ -97,5 +97,7 @@ def _commands(path: str, command: Any) -> Iterator[str]:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """One of more than two columns is stacked on a narrow page."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"```{{table}}\n:class: stacked\n\n{table}\n```" if len(head) > 2 else table
