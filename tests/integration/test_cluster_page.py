@@ -36,7 +36,7 @@ def blocks(heading: str, kind: str) -> list[str]:
     """The code blocks of a kind under a heading of the page, lines that go on joined."""
     (section,) = re.findall(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
     found = re.findall(rf"^```{kind}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
-    return [block if kind == "python" else block.replace("\\\n", "") for block in found]
+    return [block.replace("\\\n", "") for block in found]
 
 
 @pytest.fixture
