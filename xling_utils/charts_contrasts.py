@@ -9,8 +9,6 @@ import pandas as pd
 
 from xling_utils.charts import CONTRAST_MARKS, measure_choice
 
-FEWEST_SEEDS = 3
-"""Student's interval of two is 12.7 standard errors to either side: wider than the chart."""
 TWO_LINES = (
     "split(replace(replace(datum.label, regexp('^(?=.{20})(.*?), '), '$1,|'), "
     "regexp('^(?=[^|]{20})([^|]{8,18}) ([^|]+)$'), '$1|$2'), '|')"
@@ -25,11 +23,9 @@ def contrasts(
     ``high`` over seeds.
 
     ``rows`` has columns ``condition``, ``measure``, ``shown`` (a key of ``CONTRAST_MARKS``), ``value``, ``low``,
-    ``high``, ``seeds``; ``floors`` (``measure``, ``name``, ``value``) are drawn as dashed lines. No bar is drawn over
-    fewer than :data:`FEWEST_SEEDS`.
+    ``high`` (no bar where they are NaN), ``seeds``; ``floors`` (``measure``, ``name``, ``value``) are drawn as dashed
+    lines.
     """
-    enough = rows["seeds"] >= FEWEST_SEEDS
-    rows = rows.assign(low=rows["low"].where(enough), high=rows["high"].where(enough))
     measure = measure_choice(measures)
     two_lines = alt.Axis(labelLimit=150, grid=True, labelExpr=TWO_LINES)
     shown = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]

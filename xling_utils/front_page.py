@@ -58,7 +58,7 @@ LESSONS = (
 
 def left(scale: str) -> list[tuple[Lesson, Interval]]:
     """Of each lesson that is recorded: the share of alignment above chance that is left, with its interval over
-    seeds."""
+    seeds as charts show it."""
     chapters = {lesson.chapter for lesson in LESSONS}
     rows = Rows({name: records.load(name, scale) for name in chapters}, scale_of(scale).encoder.layers // 2)
     test = Predicate("(without - chance) / (whole - chance)", above=0)
@@ -70,7 +70,7 @@ def left(scale: str) -> list[tuple[Lesson, Interval]]:
         selections["chance"] = common | lesson.whole | {"metric": "chance"}
         values = sample(test, selections, rows).values
         if values:
-            found.append((lesson, over_seeds(list(values))))
+            found.append((lesson, over_seeds(list(values)).drawn()))
     return found
 
 

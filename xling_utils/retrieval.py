@@ -21,6 +21,8 @@ Array = npt.NDArray[np.floating]
 
 BLOCK = 4096
 CSLS_NEIGHBOURS = 10
+FEWEST_DRAWN = 3
+"""Student's interval of two values is 12.7 standard errors to either side: wider than a chart."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ class Interval:
     low: float
     high: float
     n: int
+
+    def drawn(self) -> Interval:
+        """As charts show it: without bounds (NaN) where it is over fewer than :data:`FEWEST_DRAWN`."""
+        nan = float("nan")
+        return self if self.n >= FEWEST_DRAWN else Interval(self.value, nan, nan, self.n)
 
 
 def mean_reciprocal_rank(sources: Array, targets: Array, gold: Sequence[set[int]]) -> float:

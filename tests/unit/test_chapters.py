@@ -145,13 +145,20 @@ def test_comparison_finds_the_same_measurements() -> None:
 
 def test_intervals_are_over_seeds_else_over_languages_else_over_items() -> None:
     rows = pd.DataFrame(
-        {"seed": [11, 11, 12, 12], "source": ["fr", "de"] * 2, "target": "en", "layer": 0,
-         "value": [0.1, 0.3, 0.2, 0.4], "low": 0.0, "high": [0.5, 0.6, 0.7, 0.8]}
+        {"seed": [11] * 3 + [12] * 3 + [13] * 3, "source": ["fr", "de", "es"] * 3, "target": "en", "layer": 0,
+         "value": [0.1, 0.3, 0.2, 0.2, 0.4, 0.3, 0.0, 0.2, 0.1], "low": 0.0, "high": [0.5, 0.6, 0.7] * 3}
     )  # fmt: skip
     (seeds,) = joint.summary(rows, ["layer"]).to_dict("records")
-    assert (seeds["value"], seeds["seeds"]) == (pytest.approx(0.25), 2) and seeds["low"] < 0 < 0.8 < seeds["high"]
+    assert (seeds["value"], seeds["seeds"]) == (pytest.approx(0.2), 3) and seeds["low"] < 0 < 0.4 < seeds["high"]
     one = rows[rows["seed"] == 11]
     (languages,) = joint.summary(one, ["layer"]).to_dict("records")
-    assert (languages["low"] + languages["high"]) / 2 == pytest.approx(0.2) and languages["high"] > 1
+    assert (languages["low"] + languages["high"]) / 2 == pytest.approx(0.2) and 0.4 < languages["high"] < 0.5
     (items,) = joint.summary(one[one["source"] == "de"], ["layer"]).to_dict("records")
     assert (items["value"], items["low"], items["high"]) == (pytest.approx(0.3), 0.0, 0.6)
+
+
+def test_charts_show_no_interval_over_two() -> None:
+    rows = pd.DataFrame({"seed": [11, 12, 13], "source": "fr", "target": "en", "layer": 0, "value": [0.1, 0.2, 0.3]})
+    for summary in (data_size.summary, joint.summary):
+        bounds = [summary(rows.head(n), ["layer"])[["low", "high"]].isna().all(axis=None) for n in (2, 3)]
+        assert bounds == [True, False]

@@ -100,16 +100,6 @@ def test_of_several_languages_one_is_drawn() -> None:
     assert [svg.count(">chance<") for svg in drawn] == [2, 1]  # with one language nothing is left out
 
 
-def test_no_bar_is_drawn_over_two_seeds() -> None:
-    rows = RUNS.assign(condition=list("abcd"), measure="MRR", seeds=[1, 2, 3, 5])
-    floors = pd.DataFrame({"measure": ["MRR"], "name": ["chance"], "value": [0.02]})
-    chart = charts_contrasts.contrasts(
-        rows, floors, conditions=list("abcd"), measures=["MRR"], description="x"
-    ).to_dict()
-    (drawn,) = (rows for rows in chart["datasets"].values() if "low" in rows[0])
-    assert [row["low"] is None for row in drawn] == [True, True, False, False]
-
-
 def test_long_labels_take_two_lines() -> None:
     rows = RUNS.assign(
         condition=["with next sentence prediction", "separate embeddings, bottom two thirds", "2 of 3, 50 %", "x"],

@@ -96,7 +96,7 @@ def paper_rows(table: pd.DataFrame, condition: str, names: Mapping[Any, str], sh
         value=rows["value"].astype(float) / 100,
     )
     means = found.groupby(["condition", "measure"], sort=False)["value"].mean().reset_index()
-    return means.assign(low=means["value"], high=means["value"], seeds=1, shown=shown)
+    return means.assign(low=float("nan"), high=float("nan"), seeds=1, shown=shown)
 
 
 def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], description: str) -> Any:

@@ -108,10 +108,11 @@ def with_sources(live: pd.DataFrame, recorded: pd.DataFrame) -> list[tuple[str, 
 
 
 def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Mean over seeds with Student's 95 % interval: columns ``by``, ``value``, ``low``, ``high``, ``seeds``."""
+    """Mean over seeds with Student's 95 % interval as charts show it (:meth:`Interval.drawn`): columns ``by``,
+    ``value``, ``low``, ``high``, ``seeds``."""
     found = []
     for key, group in rows.groupby(list(by), sort=False):
-        interval = over_seeds(group.groupby("seed")["value"].mean().tolist())
+        interval = over_seeds(group.groupby("seed")["value"].mean().tolist()).drawn()
         found.append(
             dict(zip(by, key, strict=True))
             | {"value": interval.value, "low": interval.low, "high": interval.high, "seeds": interval.n}

@@ -157,13 +157,9 @@ def parts_of_speech(live: pd.DataFrame, recorded: pd.DataFrame, published: pd.Da
         rows = pos_rows(table, scale)
         if len(rows):
             found = summary(rows, ["part_of_speech"]).rename(columns={"part_of_speech": "group"})
-            if shown != "recorded":
-                found[["low", "high"]] = float("nan")  # too few seeds
             frames.append(found.assign(shown=shown))
     paper = published[published["language"] == "avg"].rename(columns={"mrr": "value"})
-    frames.append(
-        paper.assign(shown="paper", low=paper["value"], high=paper["value"], seeds=1).drop(columns="language")
-    )
+    frames.append(paper.assign(shown="paper", low=float("nan"), high=float("nan"), seeds=1).drop(columns="language"))
     return charts.grouped_bars(
         pd.concat(frames, ignore_index=True),
         groups=POS_GROUPS,

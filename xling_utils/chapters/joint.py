@@ -42,6 +42,6 @@ def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         values = group.groupby(language)["value"].mean()
         found.loc[place, ["low", "high"]] = group[["low", "high"]].mean()
         if len(values) > 1:
-            over = over_seeds(values.tolist())
+            over = over_seeds(values.tolist()).drawn()
             found.loc[place, ["low", "high"]] = over.low, over.high
     return found
