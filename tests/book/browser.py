@@ -32,7 +32,8 @@ READY = """
 const math = [...document.querySelectorAll(".math")];
 const charts = [...document.querySelectorAll(".vega-chart")].filter((chart) => chart.clientWidth > 0);
 const views = [...document.querySelectorAll('script[type="application/vnd.jupyter.widget-view+json"]')];
-return document.readyState === "complete"
+const moving = document.getAnimations().some((animation) => animation.playState === "running");  // colours fading in
+return document.readyState === "complete" && document.fonts.status === "loaded" && !moving
   && (!math.length || Boolean(window.MathJax && MathJax.startup && MathJax.startup.promise))
   && math.every((element) => element.querySelector("mjx-container"))
   && charts.every((chart) => chart.dataset.state === "drawn")
@@ -53,7 +54,7 @@ def executables() -> tuple[str, str]:
 
 
 class Browser:
-    """One Chromium for many pages. `open` returns when formulas, charts and widgets are drawn."""
+    """One Chromium for many pages. `open` returns when formulas, charts and widgets are drawn and no colour changes."""
 
     def __init__(self, profile: Path) -> None:
         browser, driver = executables()
