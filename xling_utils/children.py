@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from xling_utils.specs import RunSpec, to_dict
-from xling_utils.store import RunStore, writable, write_json
+from xling_utils.store import RunStore
+from xling_utils.writing import writable, write_json
 
 WORKER = (sys.executable, "-m", "xling_utils.worker")
 SECONDS_TO_END = 5.0

@@ -14,7 +14,7 @@ import pandas as pd
 
 from xling_utils import files
 from xling_utils.errors import UserError
-from xling_utils.store import enough_space
+from xling_utils.writing import enough_space
 
 NUMBERS = ("seed", "layer", "step", "value", "low", "high", "n")
 """The columns that hold numbers."""

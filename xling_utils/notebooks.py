@@ -27,7 +27,7 @@ from xling_utils.execution import usable_cores
 from xling_utils.files import json_object, source
 from xling_utils.kernels import Interrupted, Kernels
 from xling_utils.parameters import checked
-from xling_utils.store import held
+from xling_utils.writing import held
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

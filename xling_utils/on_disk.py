@@ -17,7 +17,7 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from xling_utils.store import enough_space
+from xling_utils.writing import enough_space
 
 if TYPE_CHECKING:
     from datasets import Dataset

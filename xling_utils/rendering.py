@@ -27,7 +27,7 @@ from xling_utils.charts_mime import BUNDLE
 from xling_utils.errors import UserError
 from xling_utils.files import json_object, yaml_mapping
 from xling_utils.launch import with_buttons
-from xling_utils.store import held
+from xling_utils.writing import held
 
 STATIC = Path(__file__).parent / "static"
 _TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")

@@ -20,7 +20,7 @@ import numpy as np
 
 from xling_utils.errors import UserError
 from xling_utils.specs import StaticSpec
-from xling_utils.store import enough_space
+from xling_utils.writing import enough_space
 
 if TYPE_CHECKING:
     import torch

@@ -12,9 +12,6 @@
 
 from __future__ import annotations
 
-import errno
-import hashlib
-import json
 import os
 import re
 import shutil
@@ -30,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from xling_utils.errors import UserError, printable
 from xling_utils.files import json_object, table
 from xling_utils.specs import RunSpec, run_from_dict, to_dict
+from xling_utils.writing import enough_space, held, sha256, sync, writable, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,7 +154,7 @@ class RunStore:
                 write_json(draft.path / "provenance.json", draft.provenance)
                 _write_manifest(draft.path, key)
                 os.rename(draft.path, self.root / key)
-                _sync(self.root)
+                sync(self.root)
             except BaseException:
                 shutil.rmtree(draft.path, ignore_errors=True)
                 raise
@@ -230,7 +228,7 @@ def damage(path: Path, key: str | None, again: bool = False) -> str | None:
         try:
             if (path / name).stat().st_size != size:
                 return f"{name} has the wrong size"
-            if _sha256(path / name) != digest:
+            if sha256(path / name) != digest:
                 return f"{name} has the wrong sha256"
         except (OSError, ValueError):  # the second: a name that no file can have
             return f"{name} is missing or cannot be read"
@@ -242,58 +240,12 @@ def _write_manifest(path: Path, key: str) -> None:
     """Lists size and sha256 of every file, after each has reached the disk."""
     files = {}
     for file in sorted(p for p in path.rglob("*") if p.is_file()):
-        _sync(file)
-        files[file.relative_to(path).as_posix()] = {"size": file.stat().st_size, "sha256": _sha256(file)}
+        sync(file)
+        files[file.relative_to(path).as_posix()] = {"size": file.stat().st_size, "sha256": sha256(file)}
     written = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     write_json(path / MANIFEST, {"key": key, "written": written, "files": files})
     for folder in (*(p for p in path.rglob("*") if p.is_dir()), path):
-        _sync(folder)
-
-
-@contextmanager
-def held(path: Path, wait: bool = True) -> Iterator[bool]:
-    """Holds the file ``path`` for this process, once no other does; without ``wait``, yields whether none did."""
-    import fcntl
-
-    with path.open("a") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-
-
-@contextmanager
-def enough_space(path: Path, setting: str = "XLING_STORE") -> Iterator[None]:
-    """Turns a full disk, whichever library met it, into one line for the user, who may change the ``setting``."""
-    try:
-        yield
-    except Exception as error:
-        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        if not full and "No space left on device" not in str(error):
-            raise
-        raise UserError(
-            f"no space left on the disk of {path}: free some, or set {setting} to a folder on "
-            "another disk, and start again (finished runs and checkpoints are kept)"
-        ) from error
-
-
-@contextmanager
-def writable(path: Path) -> Iterator[None]:
-    """The same for a place that cannot be written at all."""
-    try:
-        with enough_space(path):
-            yield
-    except OSError as error:
-        raise UserError(
-            f"cannot write {path}: {error.strerror}; set XLING_STORE to a folder that can be written"
-        ) from error
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
+        sync(folder)
 
 
 def read_spec(folder: Path) -> RunSpec:
@@ -304,23 +256,3 @@ def read_spec(folder: Path) -> RunSpec:
         return run_from_dict(found)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
-
-
-def write_json(path: Path, value: Any) -> None:
-    with path.open("w", encoding="utf-8") as handle:
-        json.dump(value, handle, indent=1, ensure_ascii=False)
-        handle.write("\n")
-        handle.flush()
-        os.fsync(handle.fileno())
-
-
-def _sync(path: Path) -> None:
-    """Forces a file or a folder to the disk; some network file systems cannot sync folders."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        if not path.is_dir():
-            raise
-    finally:
-        os.close(descriptor)

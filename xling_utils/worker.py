@@ -29,7 +29,8 @@ from typing import Any
 
 from xling_utils.errors import UserError
 from xling_utils.specs import run_from_dict
-from xling_utils.store import RunStore, enough_space
+from xling_utils.store import RunStore
+from xling_utils.writing import enough_space
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
 PACKAGES = ("torch", "transformers", "accelerate", "tokenizers", "datasets", "gensim", "numpy", "safetensors")

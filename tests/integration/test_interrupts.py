@@ -21,7 +21,8 @@ from jupyter_client.manager import start_new_kernel
 from tests.faults import PATIENCE, processes_of, wait_for
 from tests.integration.test_execution import _checkpoints
 from xling_utils.execution import usable_cores
-from xling_utils.store import RunStore, held
+from xling_utils.store import RunStore
+from xling_utils.writing import held
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

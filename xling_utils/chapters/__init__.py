@@ -98,8 +98,9 @@ def possible(planned: Sequence[Planned], data: Path | None) -> list[Planned]:
 
 def measurable(chapter: str, planned: Sequence[Planned], data: Path | None) -> dict[Planned, tuple[str, ...]]:
     """What each run is measured on: the chapter's tasks, those left out whose labelled files of real text the directory
-    ``data`` lacks; one line on standard error names these."""
+    ``data`` lacks; one line on standard error names these, and the treebank that parts of speech are read from."""
     from xling_utils.corpora import labelled
+    from xling_utils.corpora.treebanks import languages_with_trees
 
     found: dict[Planned, tuple[str, ...]] = {}
     absent: dict[str, str] = {}
@@ -111,6 +112,10 @@ def measurable(chapter: str, planned: Sequence[Planned], data: Path | None) -> d
             lacks = {task: labelled.lacking(kind, of.languages, data) for task, kind in labels.items()}
         absent |= {name: task for task, names in lacks.items() for name in names}
         found[each] = tuple(task for task in wanted if not lacks.get(task))
+    tagged = "part_of_speech" in module(chapter).COLUMNS
+    real = [each for each in planned if each.spec.corpus.source == "directory"]
+    if tagged and real and data is not None and "en" not in languages_with_trees(data, "train"):
+        absent["ud/UD_*/en_*-ud-train.conllu"] = "parts of speech"
     if absent:
         left_out = ", ".join(sorted(set(absent.values())))
         print(f"xling: {chapter}: no {', '.join(sorted(absent))} in {data}; not measured: {left_out}", file=sys.stderr)

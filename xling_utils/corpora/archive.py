@@ -7,7 +7,6 @@ reads too. The same files give the same archive: names are sorted, times and own
 
 from __future__ import annotations
 
-import hashlib
 import io
 import lzma
 import shutil
@@ -22,6 +21,7 @@ from xling_utils.corpora import directory
 from xling_utils.corpora.labelled import ENTITY_FILES, INFERENCE_FILES
 from xling_utils.corpora.treebanks import LOW_RESOURCE
 from xling_utils.errors import UserError
+from xling_utils.writing import sha256
 
 SUMS = "SHA256SUMS"
 LARGEST_SUMS = 10_000_000  # bytes
@@ -55,7 +55,7 @@ def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
     found = {path.relative_to(data).as_posix(): path for path in _read_by(data, dict.fromkeys(("en", *languages)))}
     draft = file.with_name(f"{file.name}.tmp")
     try:
-        sums = "".join(f"{_sha256(found[name])}  {name}\n" for name in sorted(found)).encode()
+        sums = "".join(f"{sha256(found[name])}  {name}\n" for name in sorted(found)).encode()
         with tarfile.open(draft, "w:xz", preset=1) as archive:  # most files are compressed already
             archive.addfile(_member(SUMS, len(sums)), io.BytesIO(sums))
             for name in sorted(found):
@@ -66,7 +66,7 @@ def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
         raise UserError(f"{error.filename or file}: {error.strerror or error}") from None
     finally:
         draft.unlink(missing_ok=True)
-    return len(found), _sha256(file)
+    return len(found), sha256(file)
 
 
 def _read_by(data: Path, languages: Iterable[str]) -> Iterator[Path]:
@@ -142,7 +142,7 @@ def _unpack(archive: tarfile.TarFile, folder: Path, file: Path) -> int:
         if member.name not in expected:
             raise UserError(f"{file}: {member.name!r} is not among its sums, or is there twice; nothing is unpacked")
         archive.extract(member, folder, filter="data")
-        if _sha256(folder / member.name) != expected.pop(member.name):
+        if sha256(folder / member.name) != expected.pop(member.name):
             raise UserError(f"{file}: {member.name} has another sha256 than the sums say; copy or pack it again")
     if expected:
         raise UserError(f"{file}: {min(expected)} is missing, one of {len(expected)} files; copy or pack it again")
@@ -186,8 +186,3 @@ def _mistakes(file: Path) -> Iterator[None]:
         raise UserError(f"{file}: no whole archive ({error}); copy it again") from None
     except OSError as error:
         raise UserError(f"{error.filename or file}: {error.strerror or error}") from None
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

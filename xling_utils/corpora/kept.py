@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from xling_utils.corpora import directory, text
 from xling_utils.specs import Form
-from xling_utils.store import enough_space
+from xling_utils.writing import enough_space
 
 if TYPE_CHECKING:
     from datasets import Dataset
