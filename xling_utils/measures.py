@@ -1,7 +1,8 @@
 """Measures runs once each, several at a time, and keeps the rows beside the store.
 
-A run's rows depend on the run, on the scale's measuring sizes and on this package's sources, and on no chapter: a
-table kept under that identity is read back by every chapter that shows the run, anything else is measured again.
+A run's rows depend on the run, on the scale's measuring sizes, on what of real data its languages are tested with and
+on this package's sources, and on no chapter: a table kept under that identity is read back by every chapter that shows
+the run, anything else is measured again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from functools import cache, partial
@@ -37,6 +38,7 @@ from xling_utils import (
 )
 from xling_utils.chapters import Planned
 from xling_utils.contextual_alignment import CONTEXTUAL
+from xling_utils.corpora import task_files
 from xling_utils.double import DOUBLES
 from xling_utils.errors import UserError
 from xling_utils.execution import ensure, usable_cores
@@ -47,7 +49,7 @@ from xling_utils.progress import bar
 from xling_utils.random_labels import RANDOM_LABELS
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.scales import scale as scale_of
-from xling_utils.specs import canonical_json
+from xling_utils.specs import CorpusSpec, canonical_json, written_language
 from xling_utils.store import Run, RunStore
 from xling_utils.subject import Subject
 from xling_utils.word_alignment import WORD_ALIGNMENT
@@ -174,7 +176,9 @@ def prepare(
     keys = {p: tuple(runs[spec].key for spec in p.specs) for grid in grids.values() for p in grid}
     measured = {chapter: chapters.measurable(chapter, grid, data) for chapter, grid in grids.items()}
     wanted = [(p, task) for runs_of in measured.values() for p, tasks in runs_of.items() for task in tasks]
-    paths = {(p, task): folder / file_name(keys[p], task, sizes) for p, task in wanted}
+    read = {p: real_languages(*(spec.corpus for spec in p.specs)) for p in keys}
+    tests = {languages: tested_with(languages, data) for languages in set(read.values())}
+    paths = {(p, task): folder / file_name(keys[p], task, sizes, tests[read[p]]) for p, task in wanted}
     missing = {(keys[p], task): path for (p, task), path in paths.items() if not kept_rows.is_kept(path)}
     if missing:
         workers = min(jobs or usable_cores(), len(missing))
@@ -277,14 +281,25 @@ def _begin(wanted_until_closed: Connection) -> None:
     torch.set_num_threads(1)
 
 
-def file_name(keys: tuple[str, ...], task: str, scale: Scale) -> str:
-    """Under which the rows of ``task`` on the runs ``keys`` are kept."""
-    return "-".join((*keys, task.replace(" ", "-"), identity(scale, task))) + ".csv"
+def real_languages(*corpora: CorpusSpec) -> frozenset[str]:
+    """The languages of those of ``corpora`` that are real text."""
+    return frozenset(written_language(x) for each in corpora if each.source == "directory" for x in each.languages)
 
 
-def identity(scale: Scale, task: str) -> str:
+def tested_with(languages: Collection[str], data: Path | None) -> str:
+    """The identity of the files that real ``languages`` are tested with; empty for none, as the controlled world has
+    no files."""
+    return task_files.fingerprint(data, languages) if languages and data is not None else ""
+
+
+def file_name(keys: tuple[str, ...], task: str, scale: Scale, tests: str) -> str:
+    """Under which the rows of ``task`` on the runs ``keys`` are kept; ``tests`` is what :func:`tested_with` says."""
+    return "-".join((*keys, task.replace(" ", "-"), identity(scale, task, tests))) + ".csv"
+
+
+def identity(scale: Scale, task: str, tests: str) -> str:
     """Of what measured rows depend on beside their runs: 12 hexadecimal digits."""
-    return hashlib.sha256((canonical_json(scale) + _sources(task)).encode()).hexdigest()[:12]
+    return hashlib.sha256((canonical_json(scale) + _sources(task) + tests).encode()).hexdigest()[:12]
 
 
 @cache

@@ -43,7 +43,8 @@ def table(chapter: str, model: str, scale: str, languages: Sequence[str], data: 
     seen = (subject.key, fingerprint(subject.corpus, data), scale, *subject.languages)
     name = hashlib.sha256(" ".join(seen).encode()).hexdigest()[:20]
     task = TASKS[chapter]
-    path = RunStore().folder(".measures") / measures.file_name((name,), task, scale_of(scale))
+    tests = measures.tested_with(measures.real_languages(subject.corpus), data)
+    path = RunStore().folder(".measures") / measures.file_name((name,), task, scale_of(scale), tests)
     if not kept_rows.is_kept(path):
         rows = pd.DataFrame(list(_rows(chapter, subject, scale_of(scale))))
         kept_rows.keep(path, rows.reindex(columns=list(dict.fromkeys([*measures.ROW, *rows]))))

@@ -8,7 +8,7 @@ import tarfile
 
 import pytest
 
-from xling_utils.corpora import archive, directory, labelled, parallel, treebanks
+from xling_utils.corpora import archive, directory, labelled, parallel, task_files, treebanks
 from xling_utils.corpora.checks import check
 from xling_utils.errors import UserError
 
@@ -77,6 +77,19 @@ def test_what_comes_out_is_what_runs_read(data, tmp_path):
     assert after == {name: content for name, content in before.items() if name not in LEFT_OUT}
     assert len(after) == count and set(before) >= LEFT_OUT
     assert sorted(path.name for path in tmp_path.rglob(".*")) == []
+    assert task_files.fingerprint(copy, ["fr"]) == task_files.fingerprint(data, ["fr"])
+
+
+@pytest.mark.parametrize(
+    ("name", "matters"),
+    [("dictionaries/muse/en-fr.train.txt", True), ("nli/xnli/test.fr.tsv", True), ("ner/panx/dev.sw.tsv", True),
+     ("ud/UD_English-GUM/en_gum-ud-train.conllu", True), ("dictionaries/muse/en-sw.train.txt", False),
+     ("text/fr/more.txt", False)],
+)  # fmt: skip
+def test_what_languages_are_tested_with_changes_with_each_file_of_theirs(data, name, matters):
+    before = task_files.fingerprint(data, ["fr"])
+    write(data / name, "other words\n")
+    assert (task_files.fingerprint(data, ["fr"]) != before) is matters
 
 
 def test_runs_have_the_same_keys_and_read_the_same(data, tmp_path):

@@ -30,12 +30,13 @@ def test_a_chapters_factors_are_columns_among_those_of_all(chapter: str) -> None
 
 def test_rows_are_kept_under_all_that_they_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
     scale = scale_of("smoke")
-    known = measures.identity(scale, measures.WORDS)
-    assert known == measures.identity(scale_of("smoke"), measures.WORDS)
-    assert known != measures.identity(replace(scale, candidates=7), measures.WORDS)
-    assert known != measures.identity(scale, measures.SIMILARITY)
+    known = measures.identity(scale, measures.WORDS, "")
+    assert known == measures.identity(scale_of("smoke"), measures.WORDS, "")
+    assert known != measures.identity(replace(scale, candidates=7), measures.WORDS, "")
+    assert known != measures.identity(scale, measures.SIMILARITY, "")
+    assert known != measures.identity(scale, measures.WORDS, "other tests")
     monkeypatch.setattr(measures, "_sources", lambda task: "other code")
-    assert known != measures.identity(scale, measures.WORDS)
+    assert known != measures.identity(scale, measures.WORDS, "")
 
 
 def test_chapters_label_the_same_rows_each_in_its_way() -> None:

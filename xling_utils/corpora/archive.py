@@ -12,14 +12,13 @@ import lzma
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from xling_utils.corpora import directory
-from xling_utils.corpora.labelled import ENTITY_FILES, INFERENCE_FILES
-from xling_utils.corpora.treebanks import LOW_RESOURCE
+from xling_utils.corpora.task_files import task_files
 from xling_utils.errors import UserError
 from xling_utils.writing import sha256
 
@@ -28,19 +27,6 @@ LARGEST_SUMS = 10_000_000  # bytes
 LARGEST_RATIO = 100
 """What an archive unpacks to, at most, for each of its bytes. Text is compressed to a tenth at best."""
 ALWAYS_ALLOWED = 100_000_000  # bytes
-
-LEARNED = (
-    f"{INFERENCE_FILES['train']}.en.tsv",
-    f"{ENTITY_FILES['train']}.en.tsv",
-    "ud/UD_*/en_*-ud-train*.conllu",
-    "ud/UD_*/en_*-ud-dev*.conllu",
-)
-"""What tasks are learned on: English."""
-TREES = "ud/UD_*/{}_*-ud-test*.conllu"
-TESTED = (*(f"{INFERENCE_FILES[split]}.{{}}.tsv" for split in ("dev", "test")), TREES, "bucc2018/{}-en.dev.gold")
-"""What a language is tested on, beside the tests that are kept out of its text."""
-OF_ALL = (f"{ENTITY_FILES['test']}.*.tsv", *(TREES.format(language) for language in LOW_RESOURCE))
-"""Whatever the languages: no test sentence of any is among the entities learned from, so all tests are read."""
 
 
 def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
@@ -69,15 +55,10 @@ def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
     return len(found), sha256(file)
 
 
-def _read_by(data: Path, languages: Iterable[str]) -> Iterator[Path]:
-    patterns = [*LEARNED, *OF_ALL]
+def _read_by(data: Path, languages: Collection[str]) -> Iterator[Path]:
     for language in languages:
         yield from directory.text_files(data, language)
-        yield from directory.protected_files(data, language)
-        with suppress(UserError):  # a language without a dictionary can be trained on
-            yield from directory.dictionary_files(data, language)
-        patterns += [pattern.format(language) for pattern in TESTED]
-    yield from (path for pattern in patterns for end in ("", ".xz") for path in data.glob(pattern + end))
+    yield from task_files(data, languages)
     yield from data.glob("*.md")  # whose the data are, and on which terms
 
 

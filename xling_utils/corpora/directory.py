@@ -223,6 +223,11 @@ def fingerprint(data: Path, languages: Iterable[str], domains: Iterable[str | No
     one of ``domains``."""
     read = zip(languages, domains, strict=False)
     files = [path for x, domain in read for path in (*text_files(data, x, domain), *protected_files(data, x))]
+    return fingerprint_of(files, data)
+
+
+def fingerprint_of(files: Iterable[Path], data: Path) -> str:
+    """sha256 over names (in ``data``), sizes and contents of ``files``, in whatever order they come."""
     whole = sha256()
     for path in sorted(set(files)):
         size, modified = path.stat().st_size, path.stat().st_mtime_ns
