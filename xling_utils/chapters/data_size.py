@@ -26,7 +26,7 @@ EQUAL_EPOCHS = "BERT, equal epochs"
 ENCODERS = ("BERT", EQUAL_EPOCHS, "untrained")
 SEEDS_BEYOND_BASE = 3
 """Seeds of every pair but the base pair, at most."""
-NATURAL_BERT_LANGUAGES = ("fr", "de", "es", "ru")
+NATURAL_BERT_LANGUAGES = ("fr", "de", "es", "ru", "hi", "zh")
 
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
