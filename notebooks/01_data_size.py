@@ -192,7 +192,7 @@ figures.natural_static(natural)
 # a word most often. (B, table 1: .511 for open classes and .459 for closed ones.)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pos-natural", "caption": "In real French training aligns the function words; it finds no more of the others than their spelling gives away.\n\nMean reciprocal rank by part of speech, large data size, middle layer; recorded seeds with 95 % intervals."}}
-figures.real_parts_of_speech(natural, natural_scale)
+figures.real_parts_of_speech(natural, natural_scale, "fr")
 
 # %% [markdown]
 # Inference on real text (XNLI, learned from fifteen thousand English pairs) is where the controlled world left it: every model learns some of it in English, and

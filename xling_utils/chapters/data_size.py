@@ -82,8 +82,8 @@ def tasks(planned: Planned) -> tuple[str, ...]:
 
 
 def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
-    """R01, by part of speech R05 (of controlled text), and inference R02, without premise and hypothesis in two
-    languages, which chapter 3 looks at."""
+    """R01, by part of speech R05, and inference R02, without premise and hypothesis in two languages, which chapter 3
+    looks at."""
     if row["task"] == INFERENCE:
         return None if row["metric"] == "accuracy_mixed" else "R02"
     return "R05" if isinstance(row["part_of_speech"], str) else "R01"

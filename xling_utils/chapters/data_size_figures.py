@@ -167,9 +167,10 @@ def parts_of_speech(live: pd.DataFrame, recorded: pd.DataFrame, published: pd.Da
     )
 
 
-def real_parts_of_speech(table: pd.DataFrame, scale: Scale) -> Any:
-    """Figure: retrieval of real words by part of speech, trained and not."""
-    frames = [summary(pos_rows(table, scale, model), ["part_of_speech"]).assign(shown=model) for model in REAL_POS]
+def real_parts_of_speech(table: pd.DataFrame, scale: Scale, target: str) -> Any:
+    """Figure: retrieval of real words of ``target`` by part of speech, trained and not."""
+    rows = {model: pos_rows(table[table["target"] == target], scale, model) for model in REAL_POS}
+    frames = [summary(of, ["part_of_speech"]).assign(shown=model) for model, of in rows.items()]
     return charts.grouped_bars(
         pd.concat(frames, ignore_index=True).rename(columns={"part_of_speech": "group"}),
         groups=POS_GROUPS,
