@@ -173,7 +173,7 @@ figures.distances(both, sizes)
 # French and English share word pieces, and a word's mean vector is the mean of its pieces, so *nation* and *national* are
 # neighbours before anything has been learned. Static vectors profit in the same way, most where the alphabet is shared
 # (Spanish, French, German) and least in Russian. There, at the large size, BERT and word2vec are level. At the small size
-# BERT with many updates lies at 3.6<!-- value: BERT on little real text --> times chance over four languages, and the static vectors at 2.0<!-- value: static vectors on little real text --> times.
+# BERT with many updates lies at 3.6<!-- value: BERT on little real text --> times chance over six languages, and the static vectors at 1.7<!-- value: static vectors on little real text --> times.
 
 # %% tags=["hide-input"]
 natural = records.load(CHAPTER, "natural")
