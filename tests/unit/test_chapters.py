@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from xling_utils import chapters, published, records, scales
-from xling_utils.chapters import data_size, joint
+from xling_utils.chapters import data_size, data_size_figures, joint
+from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.errors import UserError
 from xling_utils.specs import LANGUAGES, EncoderSpec, run_from_dict, to_dict
 
@@ -155,6 +156,16 @@ def test_intervals_are_over_seeds_else_over_languages_else_over_items() -> None:
     assert (languages["low"] + languages["high"]) / 2 == pytest.approx(0.2) and 0.4 < languages["high"] < 0.5
     (items,) = joint.summary(one[one["source"] == "de"], ["layer"]).to_dict("records")
     assert (items["value"], items["low"], items["high"]) == (pytest.approx(0.3), 0.0, 0.6)
+
+
+def test_real_parts_of_speech_are_recorded_of_every_language_with_an_encoder() -> None:
+    table = records.load("01_data_size", "natural")
+    found = data_size_figures.classes_by_language(table, scales.scale("natural"))
+    assert set(found["language"]) == {LANGUAGE_NAMES[x] for x in data_size.NATURAL_BERT_LANGUAGES}
+    assert (found["seeds"] == 3).all()
+    closed, opened = (found[f"{kind} classes"].astype(float) for kind in ("closed", "open"))
+    told = found["difference"].str.split().str[0].astype(float)
+    assert (told - (closed - opened)).abs().max() < 0.002, "rounded to three digits"
 
 
 def test_charts_show_no_interval_over_two() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from xling_utils import charts
+from xling_utils.chapters.contrast_figures import paired
 from xling_utils.chapters.data_size import MODELS, STATIC, headline_layer, headline_rows, summary, with_sources
 from xling_utils.scales import Scale
 
@@ -176,6 +177,25 @@ def real_parts_of_speech(table: pd.DataFrame, scale: Scale, target: str) -> Any:
         groups=POS_GROUPS,
         description="Mean reciprocal rank of real words by part of speech, of a trained and of an untrained encoder.",
     )
+
+
+def classes_by_language(table: pd.DataFrame, scale: Scale) -> pd.DataFrame:
+    """Retrieval of closed and of open classes, a row a language: means over seeds, and the difference with its 95 %
+    interval."""
+    found = []
+    for target, rows in pos_rows(table, scale).groupby("target", sort=False):
+        closed, opened = (rows[rows["part_of_speech"] == group] for group in POS_GROUPS[:2])
+        more = paired(closed, opened).drawn()
+        found.append(
+            {
+                "language": _name(str(target)),
+                "closed classes": f"{closed['value'].mean():.3f}",
+                "open classes": f"{opened['value'].mean():.3f}",
+                "difference": f"{more.value:+.3f} ({more.low:+.3f} to {more.high:+.3f})",
+                "seeds": more.n,
+            }
+        )
+    return pd.DataFrame(found)
 
 
 def pos_rows(table: pd.DataFrame, scale: Scale, model: str = "BERT") -> pd.DataFrame:
