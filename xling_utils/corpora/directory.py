@@ -25,7 +25,7 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from xling_utils import on_disk
+from xling_utils import on_disk, writing
 from xling_utils.corpora.text import normalise
 from xling_utils.errors import UserError
 from xling_utils.specs import LANGUAGES, Form
@@ -238,11 +238,7 @@ def fingerprint_of(files: Iterable[Path], data: Path) -> str:
 
 @cache
 def _content(path: Path, size: int, modified: int) -> str:
-    content = sha256()
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            content.update(block)
-    return content.hexdigest()
+    return writing.sha256(path)
 
 
 def dictionary_files(data: Path, language: str, part: str = "all") -> list[Path]:
