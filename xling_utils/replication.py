@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,13 +32,15 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
     used = {*DEVELOPMENT_SEEDS, *(int(seed) for table in recorded.values() for seed in table["seed"].unique())}
     if seed in used or seed < 0:
         raise UserError(f"seed {seed} was used before, or is negative; take one of your own, such as {max(used) + 1}")
-    found = {}
-    for chapter, table in recorded.items():
-        there = {*table["source"], *table["target"]}
-        languages = [language for language in LANGUAGES[1:] if language in there]
-        if len(table):
-            found[chapter] = measures.table(chapter, SCALE, languages or LANGUAGES[1:2], 1, "all", seed=seed, jobs=jobs)
-    return found
+    spoken = {chapter: _languages(table) for chapter, table in recorded.items() if len(table)}
+    grids = {c: measures.planned(c, SCALE, languages, 1, "all", None, seed) for c, languages in spoken.items()}
+    measures.prepare(grids, SCALE, jobs=jobs)  # of all chapters together, so that no core waits for one of them
+    return {c: measures.table(c, SCALE, languages, 1, "all", seed=seed, jobs=jobs) for c, languages in spoken.items()}
+
+
+def _languages(recorded: pd.DataFrame) -> Sequence[str]:
+    there = {*recorded["source"], *recorded["target"]}
+    return [language for language in LANGUAGES[1:] if language in there] or LANGUAGES[1:2]
 
 
 def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
