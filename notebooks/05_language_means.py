@@ -153,8 +153,8 @@ tables.show(means_figures.beside_paper(natural, "p_at_1", "D_table_2_tatoeba"), 
 
 # %% [markdown] tags=["of-the-record"]
 # What the languages hold is as in the controlled world, and so is what becomes of retrieval when the means are taken out. But so small an encoder that has read so little finds
-# hardly any sentence: with the means left in 0.8 %<!-- value: found on real text --> of them, fewer than its untrained twin (1.0 %<!-- value: found by the untrained on real text -->), which goes by names and numerals;
-# without the means 1.2 %<!-- value: found on real text without the means -->, where the twin stays at 0.9 %<!-- value: found by the untrained on real text without the means -->. Mining is beyond it: among twenty thousand sentences of BUCC
+# hardly any sentence: with the means left in 0.8 %<!-- value: found on real text --> of them, fewer than its untrained twin (1.0 %<!-- value: found by the untrained on real text -->), which goes by names and numerals;
+# without the means 1.2 %<!-- value: found on real text without the means -->, where the twin stays at 0.9 %<!-- value: found by the untrained on real text without the means -->. Mining is beyond it: among twenty thousand sentences of BUCC
 # it finds none of the pairs, whatever is done with the means.
 
 # %% [markdown]
