@@ -130,7 +130,7 @@ means_figures.by_method(both, "mined_f1", "F1", "Mining at each layer by what wa
 # The same with an encoder of the same fifteen languages of real text: four layers, and 25 million word pieces read, what one core trains in half an hour.
 # Five seeds are recorded. The sentences are Tatoeba's, up to a thousand a language; the texts to mine are BUCC's, Chinese and English.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-identity-natural", "caption": "On real text, too, one vector a language holds most of what a linear probe can tell of it.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer. Choose the measure below; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-identity-natural", "caption": "On real text, too, one vector a language holds most of what a linear probe can tell of it.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer; bars are 95 % intervals over seeds. Choose the measure below; the legend picks a line."}}
 natural = records.load(CHAPTER, "natural")
 means_figures.identity(natural)
 
