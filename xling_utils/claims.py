@@ -68,10 +68,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Ledger:
-    """``book/claims.yml``: the measures that claims name, the claims in their order, and for figures of the controlled
-    world those that show the same on real text."""
+    """``book/claims.yml``: the measures that claims name, what a guess has in them, the claims in their order, and for
+    figures of the controlled world those that show the same on real text."""
 
     measures: Mapping[str, Selection]
+    guesses: Mapping[str, Selection]
     claims: tuple[Claim, ...]
     natural_figures: Mapping[str, str]
 
@@ -81,9 +82,11 @@ class Ledger:
 
     def selections(self, claim: Claim, measure: str) -> dict[str, Selection]:
         """What ``claim`` selects on ``measure`` (empty: on what it names itself), in its own chapter but where a
-        selection names another."""
+        selection names another; and as ``NAME_guess`` what a guess has there."""
         common = {"chapter": claim.chapter, **self.measures.get(measure, {})}
-        return {name: {**common, **where} for name, where in claim.of.items()}
+        found = {name: {**common, **where} for name, where in claim.of.items()}
+        guess = self.guesses.get(measure)
+        return found | {f"{name}_guess": {**where, **guess} for name, where in found.items() if guess}
 
     def test(self, rows: Mapping[str, pd.DataFrame], scale: str) -> list[Finding]:
         """Every claim on ``rows`` (chapter -> tidy rows of one ``scale``), corrected for all of them together."""
@@ -153,14 +156,14 @@ def root() -> Path:
 @cache
 def _read(path: Path, _: int) -> Ledger:
     content = files.yaml_mapping(path)
-    for key, kind in (("measures", dict), ("claims", list), ("natural_figures", dict)):
+    for key, kind in (("measures", dict), ("guesses", dict), ("claims", list), ("natural_figures", dict)):
         if not isinstance(content.get(key), kind):
             raise UserError(f"{path}: {key!r} is missing, or no {'list' if kind is list else 'mapping'}")
-    measures, listed, natural = (content[key] for key in ("measures", "claims", "natural_figures"))
+    measures, guesses, listed, natural = (content[key] for key in ("measures", "guesses", "claims", "natural_figures"))
     claims = tuple(_claim(entry, measures, path) for entry in listed)
     if twice := sorted({c.id for c in claims if sum(other.id == c.id for other in claims) > 1}):
         raise UserError(f"{path}: two claims have the id {twice[0]}")
-    return Ledger(measures, claims, natural)
+    return Ledger(measures, guesses, claims, natural)
 
 
 def _claim(entry: Any, measures: Mapping[str, Any], path: Path) -> Claim:

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -61,10 +62,31 @@ def test_figures_of_claims_are_figures_of_their_chapters() -> None:
 
 
 def test_a_claim_speaks_only_of_selections_it_makes() -> None:
-    for claim in claims.load().claims:
+    known = claims.load()
+    for claim in known.claims:
         assert claim.tests and claim.theirs
-        for test in claim.tests:
-            assert names_in(test) <= set(claim.of), claim.id
+        for test, measure in product(claim.tests, claim.measured or ("",)):
+            assert names_in(test) <= set(known.selections(claim, measure)), claim.id
+
+
+def test_what_a_guess_has_is_selected_where_a_claim_is_measured() -> None:
+    known = claims.load()
+    claim = next(claim for claim in known.claims if claim.id == "E-20")
+    made = {measure: known.selections(claim, measure)["one_head_guess"] for measure in claim.measured}
+    assert [(where["task"], where["metric"]) for where in made.values()] == [
+        ("word retrieval", "mrr_shuffled"), ("NLI", "majority"), ("NER", "random"),
+    ]  # fmt: skip
+    assert {where["level"] for where in made.values()} == {"1 head"}
+    values = {("base", "mrr_centred"): 0.5, ("1 head", "mrr_centred"): 0.3}
+    values |= {(level, "mrr_shuffled"): 0.1 for level in ("base", "1 head")}
+    rows = [
+        {"task": "word retrieval", "metric": metric, "level": level, "factor": "heads" if level != "base" else level,
+         "source": "en", "target": "fr", "layer": 1.0, "run": f"{level} {seed}", "seed": seed, "value": value}
+        for (level, metric), value in values.items() for seed in (1, 2)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=list(columns("04_architecture")))
+    found = next(f for f in known.test({"04_architecture": table}, "controlled") if f.claim.id == "E-20")
+    assert [(part.measure, part.interval.value) for part in found.parts] == [("retrieval", pytest.approx(0.5))]
 
 
 def test_the_table_of_a_chapter() -> None:
@@ -96,8 +118,8 @@ def test_the_page_escapes_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None
     [
         ("claims: [", "claims.yml"),
         ("claims: []", "measures"),
-        ("measures: {}\nnatural_figures: {}\nclaims: [{id: Z-1}]", "claim Z-1"),
-        ("measures: {}\nnatural_figures: {}\nclaims: [7]", "claim 7"),
+        ("measures: {}\nguesses: {}\nnatural_figures: {}\nclaims: [{id: Z-1}]", "claim Z-1"),
+        ("measures: {}\nguesses: {}\nnatural_figures: {}\nclaims: [7]", "claim 7"),
         ("\x00", "claims.yml"),
     ],
 )

@@ -35,7 +35,7 @@ import sys
 from tqdm import tqdm
 for _ in tqdm(range(1000), desc="counting", mininterval=0):
     pass
-print(sys.executable, scale, languages, seeds, rate)
+print(sys.prefix, scale, languages, seeds, rate)
 """
 
 SECOND = """
@@ -162,7 +162,7 @@ def test_chapters_are_executed_once_and_again_when_something_changes(book: Path)
     injected = [c for c in notebook["cells"] if "injected-parameters" in c["metadata"]["tags"]]
     assert ["remove-cell" in cell["metadata"]["tags"] for cell in injected] == [True]
     outputs = {o["name"]: "".join(o["text"]) for o in notebook["cells"][-1]["outputs"]}
-    assert outputs["stdout"] == f"{sys.executable} controlled ['en', 'ur'] 2 1.0\n"
+    assert outputs["stdout"] == f"{sys.prefix} controlled ['en', 'ur'] 2 1.0\n"
     assert outputs["stderr"].count("\n") == 1
     assert str(book) not in json.dumps(notebook), "nothing of this machine"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -19,7 +20,7 @@ COLUMNS = ("model", "sentences", "window")
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
     """The base run of chapter 1 at both data sizes, the same on short inputs that keep every token of the text, and
-    word2vec with wider and wider contexts. The headline is the shortest input at the large size."""
+    word2vec with wider and wider contexts at both sizes. The headline is the shortest input at the large size."""
     return contrasts.grid(scale, languages, seeds, live, _conditions)
 
 
@@ -34,10 +35,10 @@ def _conditions(scale: Scale, base: RunSpec, varied: RunSpec) -> Iterator[tuple[
     for (sentences, window), spec in runs.items():
         headline = sentences == large and (spec is base or window == narrowest)
         yield {"model": "BERT", "sentences": sentences, "window": window}, spec, headline
-    for window in scale.static_windows:
+    for sentences, window in product((large, small), scale.static_windows):
         model = StaticSpec("word2vec", scale.encoder.width, window, scale.static_epochs, across_sentences=True)
-        static = replace(scale.static("word2vec", pair, large, seed), model=model)
-        yield {"model": "word2vec", "sentences": large, "window": window}, static, False
+        static = replace(scale.static("word2vec", pair, sentences, seed), model=model)
+        yield {"model": "word2vec", "sentences": sentences, "window": window}, static, False
 
 
 def of_length(spec: RunSpec, window: int) -> RunSpec:
@@ -63,15 +64,18 @@ def names(scale: Scale) -> list[str]:
     return [*(_name(large, w, scale) for w in windows), _name(small, wide, scale), _name(small, narrow, scale)]
 
 
-def _name(sentences: float, window: float, scale: Scale) -> str:
-    return f"{window:.0f} tokens" + (", little data" if sentences != scale.sentences[-1] else "")
+def _name(sentences: float, window: float, scale: Scale, unit: str = "{:.0f} tokens") -> str:
+    return unit.format(window) + (", little data" if sentences != scale.sentences[-1] else "")
 
 
 def named(table: pd.DataFrame, model: str, scale: Scale) -> pd.DataFrame:
-    """The rows of one model with a column ``condition`` for figures."""
-    rows = table[table["model"] == model]
+    """The rows of one model with a column ``condition`` for figures; beside those of word2vec BERT's alignment, on the
+    longest input at the large size."""
+    rows, unit = table[table["model"] == model], "{:.0f} tokens" if model == "BERT" else "window {:.0f}"
+    sizes = zip(rows["sentences"], rows["window"], strict=True)
+    shown = rows.assign(condition=[_name(*size, scale, unit) for size in sizes])
     if model == "BERT":
-        return rows.assign(
-            condition=[_name(s, w, scale) for s, w in zip(rows["sentences"], rows["window"], strict=True)]
-        )
-    return rows.assign(condition=[f"window {window:.0f}" for window in rows["window"]])
+        return shown
+    longest = (table["sentences"] == scale.sentences[-1]) & (table["window"] == scale.training.length)
+    base = table[longest & (table["model"] == "BERT") & (table["task"] == "word retrieval")]
+    return pd.concat([shown, base.assign(condition="BERT")], ignore_index=True)
