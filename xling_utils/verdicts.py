@@ -57,15 +57,20 @@ def decide(claims: Sequence[Sequence[tuple[Predicate, str, Sample]]]) -> list[De
     correction over the claims (S. Holm, A simple sequentially rejective multiple test procedure, 1979).
 
     *Reproduced*: all tests hold, the weakest of them significantly. *Partly*: the strongest holds significantly, after
-    Bonferroni's correction over the tests of the claim. *Not reproduced*: none does, and one is broken so. Each
-    verdict has its own Holm correction over all claims, at ``LEVEL``. A sample of fewer than two values cannot tell.
+    Bonferroni's correction over the tests of the claim. *Not reproduced*: none does, and one is broken so. The first two
+    share a Holm correction over all claims, each a hypothesis of its own where a claim has several tests; the third has
+    another. Both are two-sided, at ``LEVEL``: together no verdict is wrong but for that chance. A sample of fewer than
+    two values cannot tell.
     """
     found = [tuple(part(*each) for each in claim) for claim in claims]
-    families = []
-    for pick in (_all_hold, _some_holds, _some_fails):
-        families.append(holm([pick(parts) for parts in found]))
+    several = [place for place, parts in enumerate(found) if len(parts) > 1]
+    some, fails = ([pick(parts) for parts in found] for pick in (_some_holds, _some_fails))
+    held = holm([*some, *(_all_hold(found[place]) for place in several)])
+    some, every = held[: len(found)], held[: len(found)]
+    for place, p in zip(several, held[len(found) :], strict=True):
+        every[place] = p
     decisions = []
-    for parts, *ps in zip(found, *families, strict=True):
+    for parts, *ps in zip(found, every, some, holm(fails), strict=True):
         for verdict, p in zip((REPRODUCED, PARTLY, NOT_REPRODUCED), ps, strict=True):
             if p <= LEVEL:
                 decisions.append(Decision(verdict, parts, p))

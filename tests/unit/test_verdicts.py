@@ -72,6 +72,12 @@ def test_the_more_claims_the_more_it_takes() -> None:
     assert decide([[(above(), "", of(0.1, 0.2, 0.15, 0.05, 0.12))]])[0].parts[0].lean == REPRODUCED
 
 
+def test_a_claim_of_one_test_holds_or_not_but_never_in_part() -> None:
+    middling = [(above(), of(0.1, 0.2, 0.15, 0.05, 0.12))]
+    in_part = [(above(), of(*CLEAR)), (above(), of(*NOISE))]
+    assert verdicts(middling, *[in_part] * 99) == [OPEN, *[PARTLY] * 99]
+
+
 def test_holm_by_hand() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]) == []
