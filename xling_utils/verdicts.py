@@ -57,10 +57,11 @@ def decide(claims: Sequence[Sequence[tuple[Predicate, str, Sample]]]) -> list[De
     correction over the claims (S. Holm, A simple sequentially rejective multiple test procedure, 1979).
 
     *Reproduced*: all tests hold, the weakest of them significantly. *Partly*: the strongest holds significantly, after
-    Bonferroni's correction over the tests of the claim. *Not reproduced*: none does, and one is broken so. The first two
-    share a Holm correction over all claims, each a hypothesis of its own where a claim has several tests; the third has
-    another. Both are two-sided, at ``LEVEL``: together no verdict is wrong but for that chance. A sample of fewer than
-    two values cannot tell.
+    Bonferroni's correction over the tests of the claim. *Not reproduced*: none does, and one is broken so.
+
+    The first two share a Holm correction over all claims, each a hypothesis of its own where a claim has several tests;
+    the third has another. Both are two-sided, at ``LEVEL``: together no verdict is wrong but for that chance. A sample
+    of fewer than two values cannot tell.
     """
     found = [tuple(part(*each) for each in claim) for claim in claims]
     several = [place for place, parts in enumerate(found) if len(parts) > 1]
