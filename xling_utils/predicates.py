@@ -158,7 +158,7 @@ def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> 
         by = [key for key in frame.index.names if key != test.over]
         fewest = FEWEST_LANGUAGES if test.over == "language" else FEWEST_POINTS
         values = _correlations(pd.DataFrame({"x": first, "y": second}), by, fewest, test.ranks)
-    values = values.replace([np.inf, -np.inf], np.nan).dropna()
+    values = _balanced(values.replace([np.inf, -np.inf], np.nan).dropna())
     seeds = values.groupby("seed").mean()
     if len(seeds) == 1 and "language" in values.index.names and len(values) > 1:
         return Sample(tuple(values), "languages")
@@ -236,6 +236,16 @@ def _joined(columns: Sequence[pd.Series]) -> pd.DataFrame:
     for other in others:
         frame = frame.join(other, how="inner")
     return frame
+
+
+def _balanced(values: pd.Series) -> pd.Series:
+    """Those of the languages that most seeds have, and of the seeds that have all of them: a mean over French alone and
+    one over five languages are no two observations of one thing."""
+    if "language" not in values.index.names or values.empty:
+        return values
+    seeds = values.groupby("language").size()
+    table = values.unstack("language")[list(seeds.index[seeds == seeds.max()])].dropna()
+    return table.stack()
 
 
 def _correlations(pairs: pd.DataFrame, by: Sequence[str], fewest: int, ranks: bool) -> pd.Series:

@@ -32,9 +32,12 @@ def test_english_alone_only_on_request() -> None:
     assert values(rows, "x", {"x": {"language": ["fr", "de"]}}) == [0.4]
 
 
-def test_languages_are_averaged_within_a_seed() -> None:
-    rows = [row(11, value=0.2), row(11, source="de", target="en", value=0.4), row(12, value=0.5)]
-    assert values(rows, "x", {"x": {}}) == [0.3, 0.5]
+def test_languages_are_averaged_within_a_seed_if_most_seeds_have_them() -> None:
+    rows = [row(11, value=0.2), row(11, source="de", target="en", value=0.4)]
+    rows += [row(12, value=0.5), row(12, target="de", value=0.1)]
+    assert values(rows, "x", {"x": {}}) == [0.3, 0.3]
+    assert values([*rows, row(13, value=0.6)], "x", {"x": {}}) == [0.2, 0.5, 0.6]
+    assert values([*rows, row(13, target="tr", value=0.6)], "x", {"x": {}}) == [0.3, 0.3]
 
 
 def test_layers() -> None:
