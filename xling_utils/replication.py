@@ -69,10 +69,14 @@ def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _recorded_too(rows: pd.DataFrame, chapter: str) -> pd.DataFrame:
-    """The rows of what is recorded, condition by condition and language by language: a chapter's runs may be more."""
+    """The rows of what is recorded, condition by condition, in the languages that most seeds have, as verdicts take
+    them: a chapter's runs may be more."""
     factors = [column for column in chapters.module(chapter).COLUMNS if column != "beside"]  # the key of a run
-    what = [*factors, "task", "metric", "source", "target"]
-    recorded = records.load(chapter, SCALE)[what].drop_duplicates().astype(str)
+    measured = [*factors, "task", "metric"]
+    what = [*measured, "source", "target"]
+    table = records.load(chapter, SCALE)[[*what, "seed"]].astype(str)
+    seeds = table.groupby(what, dropna=False)["seed"].nunique().reset_index()
+    recorded = seeds[seeds["seed"] == seeds.groupby(measured, dropna=False)["seed"].transform("max")]
     kept = rows[what].astype(str).merge(recorded, how="left", on=what, indicator=True)["_merge"] == "both"
     return rows[kept.to_numpy()]
 

@@ -169,6 +169,16 @@ def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
     assert replication.share(replication.check(turned))[0] < repeated
 
 
+def test_a_new_seed_is_compared_in_the_languages_that_verdicts_rest_on() -> None:
+    recorded = records.load("01_data_size", "controlled")
+    several = recorded[recorded["seed"] == 11].assign(seed=99)  # other seeds have French alone
+    french = several[~several["target"].isin(["hi", "ru", "tr", "zh"])]
+    assert len(french) < len(several)
+    found, expected = (replication.check({"01_data_size": rows})["new"] for rows in (several, french))
+    assert found.notna().sum() > 10
+    pd.testing.assert_series_equal(found, expected)
+
+
 def test_a_used_seed_is_refused() -> None:
     for seed in (1, 11, -3):
         with pytest.raises(UserError, match="was used before"):
