@@ -72,11 +72,12 @@ def _recorded_too(rows: pd.DataFrame, chapter: str) -> pd.DataFrame:
     """The rows of what is recorded, condition by condition, in the languages that most seeds have, as verdicts take
     them: a chapter's runs may be more."""
     factors = [column for column in chapters.module(chapter).COLUMNS if column != "beside"]  # the key of a run
-    measured = [*factors, "task", "metric"]
-    what = [*measured, "source", "target"]
+    measured, pair = ["task", "metric"], ["source", "target"]
+    what = [*factors, *measured, *pair]
     table = records.load(chapter, SCALE)[[*what, "seed"]].astype(str)
-    seeds = table.groupby(what, dropna=False)["seed"].nunique().reset_index()
-    recorded = seeds[seeds["seed"] == seeds.groupby(measured, dropna=False)["seed"].transform("max")]
+    seeds = table.groupby([*measured, *pair])["seed"].transform("nunique")
+    most = seeds.groupby([table[column] for column in measured]).transform("max")
+    recorded = table.loc[seeds == most, what].drop_duplicates()
     kept = rows[what].astype(str).merge(recorded, how="left", on=what, indicator=True)["_merge"] == "both"
     return rows[kept.to_numpy()]
 
