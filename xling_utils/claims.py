@@ -160,6 +160,9 @@ def _read(path: Path, _: int) -> Ledger:
         if not isinstance(content.get(key), kind):
             raise UserError(f"{path}: {key!r} is missing, or no {'list' if kind is list else 'mapping'}")
     measures, guesses, listed, natural = (content[key] for key in ("measures", "guesses", "claims", "natural_figures"))
+    for name, selection in (*measures.items(), *guesses.items()):
+        if not isinstance(selection, dict):
+            raise UserError(f"{path}: measure {name!r:.80}: write columns with a value or a list of values")
     claims = tuple(_claim(entry, measures, path) for entry in listed)
     if twice := sorted({c.id for c in claims if sum(other.id == c.id for other in claims) > 1}):
         raise UserError(f"{path}: two claims have the id {twice[0]}")

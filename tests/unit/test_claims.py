@@ -120,6 +120,8 @@ def test_the_page_escapes_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None
         ("claims: []", "measures"),
         ("measures: {}\nguesses: {}\nnatural_figures: {}\nclaims: [{id: Z-1}]", "claim Z-1"),
         ("measures: {}\nguesses: {}\nnatural_figures: {}\nclaims: [7]", "claim 7"),
+        ("measures: {x: 7}\nguesses: {}\nnatural_figures: {}\nclaims: []", "measure 'x'"),
+        ("measures: {}\nguesses: {x: [y]}\nnatural_figures: {}\nclaims: []", "measure 'x'"),
         ("\x00", "claims.yml"),
     ],
 )
