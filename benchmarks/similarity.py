@@ -60,9 +60,9 @@ def main() -> None:
     print(f"2 x {layers} layers x {width}, {sentences:,} sentences; median of {repeats}.\n")
     print("| CKA | products alone, s | GFLOP/s | all of it, s | ratio |\n|---|---|---|---|---|")
     for name, whole in (("plain", plain), ("debiased", debiased)):
-        print(f"| {name} | {bare:.3f} | {operations / bare / 1e9:.0f} | {whole:.3f} | {whole / bare:.2f} |")
+        print(f"| {name} | {bare:.3g} | {operations / bare / 1e9:.0f} | {whole:.3g} | {whole / bare:.2f} |")
     print("\n| rotation of | product and decomposition, s | all of it, s | ratio |\n|---|---|---|---|")
-    print(f"| {sentences:,} x {width} | {decomposed:.3f} | {rotation:.3f} | {rotation / decomposed:.2f} |")
+    print(f"| {sentences:,} x {width} | {decomposed:.3g} | {rotation:.3g} | {rotation / decomposed:.2f} |")
 
 
 def products(x: Array, y: Array) -> None:
