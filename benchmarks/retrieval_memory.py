@@ -60,7 +60,7 @@ def main() -> None:
     for way, known in found.items():
         whole = known["peak"] + (SOURCES - rows) * RESULTS[way]
         sizes = " | ".join(f"{size / 1024**3:.3f}" for size in (known["vectors"], known["peak"], whole))
-        times = f"{known['seconds']:.1f} | {known['bare']:.1f} | {known['seconds'] / known['bare']:.2f}"
+        times = f"{known['seconds']:.3g} | {known['bare']:.3g} | {known['seconds'] / known['bare']:.2f}"
         print(f"| {way} | {sizes} | {whole / LIMIT:.0%} | {times} |")
 
 

@@ -68,7 +68,7 @@ def main() -> None:
     )
     print("| anew for each, s | here, s | ratio | predictions | of them the same |\n|---|---|---|---|---|")
     theirs, ours = (statistics.median(found) for found in seconds.values())
-    print(f"| {theirs:.2f} | {ours:.2f} | {theirs / ours:.2f} | {tokens:,} | {same:,} |")
+    print(f"| {theirs:.3g} | {ours:.3g} | {theirs / ours:.2f} | {tokens:,} | {same:,} |")
 
 
 def made(layers: int, width: int, vocabulary: int) -> tuple[BertForMaskedLM, PreTrainedTokenizerFast]:
