@@ -65,7 +65,7 @@ def check() -> str:
     rows = "".join(_checked(row) for row in found.to_dict("records"))
     head = "".join(f"<th>{name}</th>" for name in ("claim", "test", "verdict", "recorded", f"seed {seed}", "repeated"))
     return (
-        f"<p>Seed {seed} was drawn at random and measured after the claims and their bounds were written. It repeats "
+        f"<p>Seed {seed} was drawn at random; no claim or bound was written with its results in sight. It repeats "
         f"<b>{repeated} of {of}</b> verdicts ({100 * repeated / of:.0f} %).</p>"
         f'<details><summary>Every test</summary><div class="pst-scrollable-table-container">'
         f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>'
