@@ -64,14 +64,13 @@ def decide(claims: Sequence[Sequence[tuple[Predicate, str, Sample]]]) -> list[De
     of fewer than two values cannot tell.
     """
     found = [tuple(part(*each) for each in claim) for claim in claims]
-    several = [place for place, parts in enumerate(found) if len(parts) > 1]
-    some, fails = ([pick(parts) for parts in found] for pick in (_some_holds, _some_fails))
-    held = holm([*some, *(_all_hold(found[place]) for place in several)])
-    some, every = held[: len(found)], held[: len(found)]
-    for place, p in zip(several, held[len(found) :], strict=True):
-        every[place] = p
+    several = [parts for parts in found if len(parts) > 1]
+    held = holm([*map(_some_holds, found), *map(_all_hold, several)])
+    some, rest = held[: len(found)], iter(held[len(found) :])
+    every = [next(rest) if len(parts) > 1 else p for parts, p in zip(found, some, strict=True)]
+    fails = holm([*map(_some_fails, found)])
     decisions = []
-    for parts, *ps in zip(found, every, some, holm(fails), strict=True):
+    for parts, *ps in zip(found, every, some, fails, strict=True):
         for verdict, p in zip((REPRODUCED, PARTLY, NOT_REPRODUCED), ps, strict=True):
             if p <= LEVEL:
                 decisions.append(Decision(verdict, parts, p))
