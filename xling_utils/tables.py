@@ -24,7 +24,7 @@ def show(frame: pd.DataFrame, digits: int = 3) -> Styler:
 
 def of_claims(frame: pd.DataFrame) -> HTML:
     """The table of :func:`ledger.table`: a line for each claim, with its verdict, and below it a row for each of its
-    tests. Text is escaped."""
+    tests. Every value names its column, for narrow screens. Text is escaped."""
     values = [column for column in frame.columns if column not in ("id", "claim", "verdict")]
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in values)
     groups: list[str] = []
@@ -34,6 +34,7 @@ def of_claims(frame: pd.DataFrame) -> HTML:
             inside = f'<span class="claim-id">{name}</span> {claim} <span class="claim-verdict">{verdict}</span>'
             heading = f'<th scope="rowgroup" colspan="{len(values)}"><div>{inside}</div></th>'
             groups.append(f'<tr class="claim">{heading}</tr>')
-        groups[-1] += "<tr>" + "".join(f"<td>{escape(str(row[column]))}</td>" for column in values) + "</tr>"
+        cells = (f'<td data-of="{escape(column)}">{escape(str(row[column]))}</td>' for column in values)
+        groups[-1] += f"<tr>{''.join(cells)}</tr>"
     body = "".join(f"<tbody>{group}</tbody>" for group in groups)
     return HTML(f'<table class="dataframe claims"><thead><tr>{head}</tr></thead>{body}</table>')

@@ -24,16 +24,14 @@ STATIC = {"GloVe": "glove", "word2vec": "word2vec"}
 EQUAL_EPOCHS = "BERT, equal epochs"
 """BERT on the small corpus, with as many passes over it as the large corpus gets, hence fewer updates."""
 ENCODERS = ("BERT", EQUAL_EPOCHS, "untrained")
-SEEDS_BEYOND_BASE = 3
-"""Seeds of every pair but the base pair, at most."""
 NATURAL_BERT_LANGUAGES = ("fr", "de", "es", "ru", "hi", "zh")
 
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
-    """The runs of the chapter. The first of ``languages`` is the base pair: both data sizes, all models,
-    ``seeds`` seeds, and the headline. With ``live="all"`` come the other pairs, at most ``SEEDS_BEYOND_BASE``
-    seeds each: in the controlled world at the large size, on real text at both, there with BERT only where
-    ``NATURAL_BERT_LANGUAGES`` names the language. ``"none"`` asks for nothing.
+    """The runs of the chapter, ``seeds`` seeds each. The first of ``languages`` is the base pair: both data sizes, all
+    models, and the headline. With ``live="all"`` come the other pairs: in the controlled world at the large size, on
+    real text at both, there with BERT only where ``NATURAL_BERT_LANGUAGES`` names the language. ``"none"`` asks for
+    nothing.
     """
     if live == "none":
         return []
@@ -44,7 +42,7 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[
         return plan
     controlled = scale.source == "controlled"
     sizes = scale.sentences[1:] if controlled else scale.sentences
-    for seed in list(numbers)[:SEEDS_BEYOND_BASE]:
+    for seed in numbers:
         for language in others:
             pair = _pair(scale, language, seed, sizes, headline=False)
             deep = controlled or language in NATURAL_BERT_LANGUAGES
