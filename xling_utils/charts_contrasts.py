@@ -64,8 +64,9 @@ def contrasts(
     floor = line.mark_rule(strokeDash=[4, 4], color="#888888")
     name = line.mark_text(baseline="bottom", dy=-3, color="currentColor", fontSize=11)  # above, where no mark is
     chart = alt.layer(bars, marks, floor, name.encode(y=alt.value(0), text="name:N"))
+    line_height = max(34, 11 * len(shown))  # room for the marks of a condition, one below the other
     return (
         chart.add_params(measure)
-        .properties(width="container", height=max(120, 34 * len(conditions)), description=description)
+        .properties(width="container", height=max(120, line_height * len(conditions)), description=description)
         .configure_view(stroke=None)
     )
