@@ -13,7 +13,7 @@
 #
 # **The answer.** In our world an encoder that never sees more than six tokens at a time aligns two languages as well as one that sees two or three
 # sentences, if it has much text; with little text short inputs cost it 24 %<!-- value: share that short inputs lose with little text --> of its alignment. On real
-# text three seeds cannot tell.
+# text five seeds cannot tell.
 #
 # **The question.** An encoder learns what a word means from the words around it. How far must it see? If the words
 # next door are enough, short inputs will do. If it takes the rest of the document, they will not.
@@ -118,10 +118,10 @@ figures.figure(
 #
 # The same on real text, English with French and with Russian (see {doc}`../book/data`; encoders of well under a million
 # parameters that read three million tokens, so all values are small). Six tokens do a little better than twenty-four in French and a
-# little worse in Russian, neither beyond the spread of three seeds. That does not contradict the papers: their loss appears
+# little worse in Russian, neither beyond the spread of five seeds. That does not contradict the papers: their loss appears
 # with much data, and this is little. Nor can they tell what short inputs do where there is a tenth of the text.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, too, three seeds cannot tell six tokens from twenty-four.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, too, five seeds cannot tell six tokens from twenty-four.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
 natural, natural_sizes = records.load(CHAPTER, "natural"), scale_of("natural")
 shown = window_size.named(natural, "BERT", natural_sizes)
 figures.figure(
@@ -180,7 +180,7 @@ tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
 # - Half a sentence is enough context for words to find their translations in the controlled world, if there is much text.
 # - With little text short inputs cost a part of it: the opposite of what the papers found. word2vec, too, wants to see far where it has
 #   little to read, and not where it has much.
-# - On real text three seeds cannot tell, and a world with dependencies beyond the clause is still to be tried.
+# - On real text five seeds cannot tell, and a world with dependencies beyond the clause is still to be tried.
 #
 # **Further reading.** {cite:t}`liu2020study`, section 3.2.3, for the contrast; {doc}`/book/negative_results` for what was tried in order to find it.
 # On to chapter 3: {doc}`03_overlap`.

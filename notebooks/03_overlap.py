@@ -147,10 +147,10 @@ tables.show(overlap.mixed(both, base))
 #
 # The same on real text, English with French and with Russian (see {doc}`../book/data`; encoders of well under a million
 # parameters that read three million tokens, so all values are small). Look at the two languages apart. Russian shares no letter with
-# English: to spell English otherwise costs 24 %<!-- value: Russian lost without overlap --> there, not more than the seeds differ; to permute its sentences, or to leave only
+# English: to spell English otherwise costs 15 %<!-- value: Russian lost without overlap --> there, not more than the seeds differ; to permute its sentences, or to leave only
 # unigrams, takes most of what is above chance. This is what the papers say. French shares thousands of word pieces with English, and in so
 # small an encoder much of what looks like alignment is spelling (an untrained one has it too, see {doc}`chapter 1 <01_data_size>`): without overlap
-# 51 %<!-- value: French lost without overlap --> of retrieval and 69 %<!-- value: French names lost without overlap --> of the named entities are gone. Overlap helps where it exists; it is not needed where order is kept.
+# 43 %<!-- value: French lost without overlap --> of retrieval and 66 %<!-- value: French names lost without overlap --> of the named entities are gone. Overlap helps where it exists; it is not needed where order is kept.
 # The other conditions are recorded for French alone, and for retrieval: to swap a quarter of the pairs of words costs as much as to swap
 # all of them, as in our own world and unlike in K et al.; words switched in from the dictionary make retrieval 1.8<!-- value: what code-switching makes of French --> times as good,
 # and in Chinese, which hardly aligns without them, 1.9<!-- value: what code-switching makes of Chinese --> times (in points French gains more, where Wu, Conneau et al. see the gain in Chinese).
@@ -200,8 +200,8 @@ tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), langu
 #
 # - Two languages align without a letter, a name or a full stop in common. What they must have in common is the order of their words.
 # - A little disorder does nearly as much harm as complete disorder; and how often words occur says nothing by itself.
-# - Where languages do share their spelling, so small an encoder leans on it: on real text French loses 51 %<!-- value: French lost without overlap --> of what it finds without
-#   overlap, Russian 24 %<!-- value: Russian lost without overlap -->.
+# - Where languages do share their spelling, so small an encoder leans on it: on real text French loses 43 %<!-- value: French lost without overlap --> of what it finds without
+#   overlap, Russian 15 %<!-- value: Russian lost without overlap -->.
 # - Translations mixed into the sentences help an encoder that has read so little, as they did not help the papers'.
 #
 # **Further reading.** {cite:t}`k2020crosslingual`, section 3.1, for overlap and order; {cite:t}`wu2020emerging`, section 4, for domains and anchors;

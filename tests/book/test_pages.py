@@ -212,6 +212,16 @@ def test_a_moved_sentence_stands_on_the_page_itself_in_the_dark(book: Path, brow
     assert browser.run(behind) == "rgba(0, 0, 0, 0)", "its text has the page's colour, so it needs the page's ground"
 
 
+def test_values_of_verdicts_name_their_language_where_columns_wrap(book: Path, browser: Browser) -> None:
+    named = """return [...document.querySelectorAll("table.claims td:not(:first-child)")]
+      .map((cell) => [cell.dataset.of, getComputedStyle(cell, "::before")])
+      .map(([name, style]) => style.display !== "none" && style.content === JSON.stringify(name))"""
+    browser.open(book / "notebooks/04_architecture.html", width=390)
+    assert any(browser.run(named)), "the table of real text has a column for every language"
+    browser.open(book / "notebooks/05_language_means.html", width=1280)
+    assert not any(browser.run(named)), "in a table the head names them"
+
+
 def test_the_ledger_is_filtered_and_leads_to_figures_data_and_commands(book: Path, browser: Browser) -> None:
     browser.open(book / "book" / "ledger.html")
     shown = "return [...document.querySelectorAll('.ledger > article')].filter((a) => a.clientHeight).length"
