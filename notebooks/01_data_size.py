@@ -180,7 +180,7 @@ natural = records.load(CHAPTER, "natural")
 natural_scale = scale_of("natural")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-natural", "caption": "Real text: BERT aligns on little text, static vectors on much, and most where word pieces are shared.\n\nMean reciprocal rank among the dictionary's targets, plain cosine, pairs spelt alike left out; middle layer. Recorded seeds with 95 % intervals. Pick the language below the chart."}}
-figures.headline(measures.empty(CHAPTER), natural, natural_scale, data_size.NATURAL_BERT_LANGUAGES)
+figures.headline(measures.empty(CHAPTER), natural, natural_scale, data_size.NATURAL_LANGUAGES)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-natural-static", "caption": "Real text, static vectors, large data size: the closer the alphabets, the better.\n\nThe lighter bars also count pairs of identical strings (names, loans, numbers), which static vectors get for nothing."}}
 figures.natural_static(natural)

@@ -116,9 +116,9 @@ figures.figure(
 # %% [markdown]
 # ## On real text
 #
-# The same on real text, English with French and with Russian (see {doc}`../book/data`; encoders of well under a million
-# parameters that read three million tokens, so all values are small). Six tokens do a little better than twenty-four in French and a
-# little worse in Russian, neither beyond the spread of five seeds. That does not contradict the papers: their loss appears
+# The same on real text, English with six languages (see {doc}`../book/data`; encoders of well under a million
+# parameters that read three million tokens, so all values are small). Six tokens do a little better than twenty-four in the three languages
+# of English's alphabet and as well in the three of another, none beyond the spread of five seeds. That does not contradict the papers: their loss appears
 # with much data, and this is little. Nor can they tell what short inputs do where there is a tenth of the text.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, too, five seeds cannot tell six tokens from twenty-four.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}

@@ -27,6 +27,7 @@ from xling_utils.charts_mime import BUNDLE
 from xling_utils.errors import UserError
 from xling_utils.files import json_object, yaml_mapping
 from xling_utils.launch import with_buttons
+from xling_utils.specs import LANGUAGES
 from xling_utils.writing import held
 
 STATIC = Path(__file__).parent / "static"
@@ -217,9 +218,13 @@ def _origin(root: Path, chapter: str, scale: str) -> str:
     if not rows.is_file():
         return ""
     with rows.open(encoding="utf-8", newline="") as file:
-        seeds = len({row["seed"] for row in csv.DictReader(file)})
+        table = list(csv.DictReader(file))
+    seeds = len({row["seed"] for row in table})
+    read = {row[side] for row in table for side in ("source", "target")}
+    languages = [language for language in LANGUAGES[1:] if language in read]
+    some = f" -p languages '[{', '.join(languages)}]'" if 0 < len(languages) < len(LANGUAGES) - 1 else ""
     real = " --scale natural --data DIR" if scale == "natural" else ""
-    command = f"xling run {chapter}{real} --seeds {seeds} -p live all"
+    command = f"xling run {chapter}{real} --seeds {seeds}{some} -p live all"
     return f"\n\n{{download}}`Rows (CSV) <../book/records/{rows.name}>`, made by `{command}`."
 
 

@@ -1,13 +1,15 @@
 """The chapters' grids, plans and notebook pairs."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import jupytext
 import pandas as pd
 import pytest
 
-from xling_utils import chapters, published, records, scales
+from xling_utils import chapters, published, records, rendering, scales
 from xling_utils.chapters import data_size, data_size_figures, joint
 from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.errors import UserError
@@ -161,8 +163,8 @@ def test_intervals_are_over_seeds_else_over_languages_else_over_items() -> None:
 def test_real_parts_of_speech_are_recorded_of_every_language_with_an_encoder() -> None:
     table = records.load("01_data_size", "natural")
     found = data_size_figures.classes_by_language(table, scales.scale("natural"))
-    assert set(found["language"]) == {LANGUAGE_NAMES[x] for x in data_size.NATURAL_BERT_LANGUAGES}
-    assert (found["seeds"] == 3).all()
+    assert set(found["language"]) == {LANGUAGE_NAMES[x] for x in data_size.NATURAL_LANGUAGES}
+    assert (found["seeds"] == 5).all()
     closed, opened = (found[f"{kind} classes"].astype(float) for kind in ("closed", "open"))
     told = found["difference"].str.split().str[0].astype(float)
     assert (told - (closed - opened)).abs().max() < 0.002, "rounded to three digits"
@@ -173,3 +175,17 @@ def test_charts_show_no_interval_over_two() -> None:
     for summary in (data_size.summary, joint.summary):
         bounds = [summary(rows.head(n), ["layer"])[["low", "high"]].isna().all(axis=None) for n in (2, 3)]
         assert bounds == [True, False]
+
+
+@pytest.mark.parametrize("scale", ["controlled", "natural"])
+@pytest.mark.parametrize("chapter", chapters.MODULES)
+def test_the_command_below_a_figure_trains_every_recorded_run(chapter: str, scale: str) -> None:
+    (command,) = re.findall("`(xling run .*?)`", rendering._origin(ROOT, chapter, scale))
+    words = shlex.split(command)
+    named = next((word.strip("[]").split(", ") for word in words if word.startswith("[")), list(OTHERS))
+    seeds = int(words[words.index("--seeds") + 1])
+    plan = chapters.module(chapter).grid(scales.scale(scale), named, seeds, "all")
+    made = {spec for planned in plan for spec in planned.specs}
+    runs = pd.read_csv(ROOT / f"book/records/{chapter}.{scale}.runs.csv", keep_default_na=False)
+    recorded = {run_from_dict(json.loads(spec)) for spec in runs["spec"]}
+    assert recorded and not recorded - made

@@ -18,20 +18,23 @@ INFERENCE, ENTITIES = transfer.TASKS
 Conditions = Callable[[Scale, RunSpec, RunSpec], Iterator[tuple[dict[str, Any], RunSpec, bool]]]
 """(scale, base run, the same without snapshots to vary) -> (condition, run, whether it belongs to the headline)."""
 
-NATURAL_LANGUAGES = 2
-"""Languages beside English that real text is measured in; the controlled world takes the base language alone."""
+NATURAL_LANGUAGES = ("fr", "de", "es", "ru", "hi", "zh")
+"""Languages beside the base language that encoders read on real text; in the controlled world there are none."""
 
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str, conditions: Conditions) -> list[Planned]:
-    """The runs of ``conditions``, base language first: its headline, or all of them with ``live="all"``."""
+    """The runs of ``conditions``, base language first: its headline, or all of them with ``live="all"``, on real text
+    for those of ``NATURAL_LANGUAGES`` too."""
     if live == "none":
         return []
-    count = 1 if scale.source == "controlled" or live == "headline" else NATURAL_LANGUAGES
+    base_language, *others = languages
+    if scale.source == "controlled" or live == "headline":
+        others = []
     planned = []
-    for number, language in enumerate(languages[:count]):
+    for language in (base_language, *(other for other in others if other in NATURAL_LANGUAGES)):
         for seed in range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds):
             varied = scale.bert(("en", language), scale.sentences[-1], seed)
-            base = base_run(scale, language, seed, first=not number)
+            base = base_run(scale, language, seed, first=language == base_language)
             for condition, spec, headline in conditions(scale, base, varied):
                 if headline or live == "all":
                     planned.append(Planned(tuple(condition.items()), spec, headline))

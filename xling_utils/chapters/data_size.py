@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xling_utils.chapters import Planned
-from xling_utils.chapters.contrasts import INFERENCE
+from xling_utils.chapters.contrasts import INFERENCE, NATURAL_LANGUAGES
 from xling_utils.measures import WORDS
 from xling_utils.random_labels import RANDOM_LABELS
 from xling_utils.retrieval import over_seeds
@@ -24,13 +24,12 @@ STATIC = {"GloVe": "glove", "word2vec": "word2vec"}
 EQUAL_EPOCHS = "BERT, equal epochs"
 """BERT on the small corpus, with as many passes over it as the large corpus gets, hence fewer updates."""
 ENCODERS = ("BERT", EQUAL_EPOCHS, "untrained")
-NATURAL_BERT_LANGUAGES = ("fr", "de", "es", "ru", "hi", "zh")
 
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
     """The runs of the chapter, ``seeds`` seeds each. The first of ``languages`` is the base pair: both data sizes, all
     models, and the headline. With ``live="all"`` come the other pairs: in the controlled world at the large size, on
-    real text at both, there with BERT only where ``NATURAL_BERT_LANGUAGES`` names the language. ``"none"`` asks for
+    real text at both, there with BERT only where ``NATURAL_LANGUAGES`` names the language. ``"none"`` asks for
     nothing.
     """
     if live == "none":
@@ -45,7 +44,7 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[
     for seed in numbers:
         for language in others:
             pair = _pair(scale, language, seed, sizes, headline=False)
-            deep = controlled or language in NATURAL_BERT_LANGUAGES
+            deep = controlled or language in NATURAL_LANGUAGES
             plan += [p for p in pair if deep or isinstance(p.spec.model, StaticSpec)]
     return plan
 
