@@ -22,9 +22,13 @@ def show(frame: pd.DataFrame, digits: int = 3) -> Styler:
     return style.format("{:,}", na_rep="–", subset=whole) if whole else style
 
 
+NOTHING = ' class="nothing"'
+"""Of a cell without a value."""
+
+
 def of_claims(frame: pd.DataFrame) -> HTML:
     """The table of :func:`ledger.table`: a line for each claim, with its verdict, and below it a row for each of its
-    tests. Every value names its column, for narrow screens. Text is escaped."""
+    tests. Every value names its column, and those that are missing are marked, for narrow screens. Text is escaped."""
     values = [column for column in frame.columns if column not in ("id", "claim", "verdict")]
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in values)
     groups: list[str] = []
@@ -34,7 +38,8 @@ def of_claims(frame: pd.DataFrame) -> HTML:
             inside = f'<span class="claim-id">{name}</span> {claim} <span class="claim-verdict">{verdict}</span>'
             heading = f'<th scope="rowgroup" colspan="{len(values)}"><div>{inside}</div></th>'
             groups.append(f'<tr class="claim">{heading}</tr>')
-        cells = (f'<td data-of="{escape(column)}">{escape(str(row[column]))}</td>' for column in values)
-        groups[-1] += f"<tr>{''.join(cells)}</tr>"
+        cells = {escape(column): escape(str(row[column])) for column in values}
+        shown = (f'<td data-of="{of}"{NOTHING * (text == "–")}>{text}</td>' for of, text in cells.items())
+        groups[-1] += f"<tr>{''.join(shown)}</tr>"
     body = "".join(f"<tbody>{group}</tbody>" for group in groups)
     return HTML(f'<table class="dataframe claims"><thead><tr>{head}</tr></thead>{body}</table>')
