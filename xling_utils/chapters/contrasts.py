@@ -19,7 +19,8 @@ Conditions = Callable[[Scale, RunSpec, RunSpec], Iterator[tuple[dict[str, Any], 
 """(scale, base run, the same without snapshots to vary) -> (condition, run, whether it belongs to the headline)."""
 
 NATURAL_LANGUAGES = ("fr", "de", "es", "ru", "hi", "zh")
-"""Languages beside the base language that encoders read on real text; in the controlled world there are none."""
+"""Languages beside the base language that encoders read on real text; chapters 2 to 4 read none in the controlled
+world."""
 
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str, conditions: Conditions) -> list[Planned]:
