@@ -202,11 +202,12 @@ def _published_notebook(root: Path, path: Path) -> bytes:
 
 def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
     notebook["metadata"].pop("papermill", None)
+    origins = {scale: _origin(root, chapter, scale) for scale in ("controlled", "natural")}
     for cell in notebook["cells"]:
         for key in ("papermill", "execution"):
             cell["metadata"].pop(key, None)
         if figure := cell["metadata"].get("mystnb", {}).get("figure"):
-            figure["caption"] += _origin(root, chapter, "natural" if "natural" in figure["name"] else "controlled")
+            figure["caption"] += origins["natural" if "natural" in figure["name"] else "controlled"]
         tags = cell["metadata"].get("tags", [])
         if "injected-parameters" in tags and "remove-cell" not in tags:
             cell["metadata"]["tags"] = [*tags, "remove-cell"]

@@ -22,10 +22,6 @@ def show(frame: pd.DataFrame, digits: int = 3) -> Styler:
     return style.format("{:,}", na_rep="–", subset=whole) if whole else style
 
 
-NOTHING = ' class="nothing"'
-"""Of a cell without a value."""
-
-
 def of_claims(frame: pd.DataFrame) -> HTML:
     """The table of :func:`ledger.table`: a line for each claim, with its verdict, and below it a row for each of its
     tests. Every value names its column, and those that are missing are marked, for narrow screens. Text is escaped."""
@@ -38,8 +34,11 @@ def of_claims(frame: pd.DataFrame) -> HTML:
             inside = f'<span class="claim-id">{name}</span> {claim} <span class="claim-verdict">{verdict}</span>'
             heading = f'<th scope="rowgroup" colspan="{len(values)}"><div>{inside}</div></th>'
             groups.append(f'<tr class="claim">{heading}</tr>')
-        cells = {escape(column): escape(str(row[column])) for column in values}
-        shown = (f'<td data-of="{of}"{NOTHING * (text == "–")}>{text}</td>' for of, text in cells.items())
-        groups[-1] += f"<tr>{''.join(shown)}</tr>"
+        groups[-1] += f"<tr>{''.join(_cell(column, str(row[column])) for column in values)}</tr>"
     body = "".join(f"<tbody>{group}</tbody>" for group in groups)
     return HTML(f'<table class="dataframe claims"><thead><tr>{head}</tr></thead>{body}</table>')
+
+
+def _cell(column: str, text: str) -> str:
+    nothing = ' class="nothing"' if text == "–" else ""
+    return f'<td data-of="{escape(column)}"{nothing}>{escape(text)}</td>'
