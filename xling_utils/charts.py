@@ -36,11 +36,12 @@ _HUES = ("#1F83C4", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A6
 LANGUAGE_MARKS = {
     name: (_HUES[number % len(_HUES)], ("circle", "square")[number // len(_HUES)])
     for number, name in enumerate(
-        ("French", "Russian", "German", "Chinese", "Spanish", "Arabic", "Turkish",
-         "Hindi", "Greek", "Bulgarian", "Vietnamese", "Thai", "Swahili", "Urdu")
+        ("French", "Russian", "German", "Chinese", "Spanish", "Arabic", "Hindi",
+         "Turkish", "Greek", "Bulgarian", "Vietnamese", "Thai", "Swahili", "Urdu")
     )
 }  # fmt: skip
-"""Language -> colour and shape. Two languages may share a hue, then their shapes differ."""
+"""Language -> colour and shape: a hue of its own for each that chapters 2 to 4 read as real text. Two others may share
+one, then their shapes differ."""
 CONTRAST_MARKS = {
     **{name: (SHOWN_COLOURS[name], shape) for name, shape in (SOURCE_SHAPES | PAPER_SHAPES).items()},
     "real text": (SHOWN_COLOURS["real text"], "triangle"),

@@ -48,14 +48,10 @@ def table(
         own = {name: findings[place] for name, findings in found.items()}
         tests = dict.fromkeys(part.text for finding in own.values() for part in finding.parts)
         for number, text in enumerate(tests):
-            row = (
-                dict.fromkeys(("id", "claim"), "")
-                if number
-                else {"id": claim.id.replace("-", "\u2011"), "claim": claim.claim}
-            )
-            row["test"] = text
+            named = ("", "") if number else (claim.id.replace("-", "\u2011"), claim.claim)
+            row: dict[str, str | None] = dict(zip(("id", "claim", "test"), (*named, text), strict=True))
             for name, finding in own.items():
-                row[name] = next((short(part) for part in finding.parts if part.text == text), "–")
+                row[name] = next((short(part) for part in finding.parts if part.text == text), None)
             row["verdict"] = "" if number else verdict(own.get("recorded") or own["this machine"])
             shown.append(row)
     return pd.DataFrame(shown, columns=["id", "claim", "test", *found, "verdict"])

@@ -11,6 +11,9 @@ from IPython.display import HTML
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
+NOTHING = "–"
+"""What stands for a value that is missing."""
+
 
 def show(frame: pd.DataFrame, digits: int = 3) -> Styler:
     """The table without its index, numbers to ``digits`` decimals, a dash for what is missing, text and names of
@@ -18,8 +21,8 @@ def show(frame: pd.DataFrame, digits: int = 3) -> Styler:
     frame = frame.rename(columns=lambda name: str(name).replace("_", " "))
     whole = [c for c in frame.columns if pd.api.types.is_integer_dtype(frame[c])]
     style = frame.style.hide(axis="index").set_table_attributes('class="dataframe"')
-    style = style.format(precision=digits, na_rep="–", escape="html").format_index(axis="columns", escape="html")
-    return style.format("{:,}", na_rep="–", subset=whole) if whole else style
+    style = style.format(precision=digits, na_rep=NOTHING, escape="html").format_index(axis="columns", escape="html")
+    return style.format("{:,}", na_rep=NOTHING, subset=whole) if whole else style
 
 
 def of_claims(frame: pd.DataFrame) -> HTML:
@@ -34,11 +37,12 @@ def of_claims(frame: pd.DataFrame) -> HTML:
             inside = f'<span class="claim-id">{name}</span> {claim} <span class="claim-verdict">{verdict}</span>'
             heading = f'<th scope="rowgroup" colspan="{len(values)}"><div>{inside}</div></th>'
             groups.append(f'<tr class="claim">{heading}</tr>')
-        groups[-1] += f"<tr>{''.join(_cell(column, str(row[column])) for column in values)}</tr>"
+        groups[-1] += f"<tr>{''.join(_cell(column, row[column]) for column in values)}</tr>"
     body = "".join(f"<tbody>{group}</tbody>" for group in groups)
     return HTML(f'<table class="dataframe claims"><thead><tr>{head}</tr></thead>{body}</table>')
 
 
-def _cell(column: str, text: str) -> str:
-    nothing = ' class="nothing"' if text == "–" else ""
-    return f'<td data-of="{escape(column)}"{nothing}>{escape(text)}</td>'
+def _cell(column: str, value: object) -> str:
+    nothing = pd.isna(value)
+    mark = ' class="nothing"' if nothing else ""
+    return f'<td data-of="{escape(column)}"{mark}>{NOTHING if nothing else escape(str(value))}</td>'

@@ -12,6 +12,7 @@ from xling_utils.chapters import (
     architecture,
     architecture_figures,
     contrast_figures,
+    contrasts,
     data_size,
     data_size_figures,
     minimult,
@@ -142,6 +143,8 @@ def test_real_text_is_drawn_a_mark_a_language():
 def test_languages_are_told_apart_by_colour_or_shape():
     assert set(charts.LANGUAGE_MARKS) == set(charts.LANGUAGE_NAMES.values()) - {"English"}
     assert len(set(charts.LANGUAGE_MARKS.values())) == len(charts.LANGUAGE_MARKS)
+    together = [charts.LANGUAGE_MARKS[charts.LANGUAGE_NAMES[code]][0] for code in contrasts.NATURAL_LANGUAGES]
+    assert len(set(together)) == len(together)
 
 
 def rows(values: dict[int, float]) -> pd.DataFrame:
