@@ -193,7 +193,6 @@ def test_the_command_below_a_figure_trains_every_recorded_run(chapter: str, scal
 
 FEWER_SEEDS = {
     ("01_data_size", "controlled"): {"word retrieval"},  # of the languages beside the base pair
-    ("07_cka", "natural"): {"contextual alignment"},
 }
 """What is recorded of fewer seeds than the book promises."""
 
