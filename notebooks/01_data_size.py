@@ -148,8 +148,15 @@ figures.layers(both, sizes)
 # Function words have no meaning that a topic could betray, but each has a place in the sentence of its own. The
 # papers' BERT aligns open classes (nouns, verbs, adjectives, adverbs) better than closed ones.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pos", "caption": "Retrieval by part of speech, beside the average of B's Table 1.\n\nThe papers' values are from 1,000,000 real sentences and another candidate set: compare the order of the bars, not their height."}}
-figures.parts_of_speech(measured, recorded, published.table("B_table_1_pos"), sizes)
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pos", "caption": "Function words are found most often and adjectives least: the papers' order upside down.\n\nMean reciprocal rank by part of speech, beside the average of B's Table 1. The papers' values are from 1,000,000 real sentences and another candidate set: compare the order of the bars, not their height."}}
+figures.parts_of_speech(measured, recorded, published.table("B_table_1_pos"), sizes, base)
+
+# %% [markdown] tags=["of-the-record"]
+# It is so in every language of the controlled world that was recorded. Over the five of them function words are found with a mean
+# reciprocal rank of .29<!-- value: closed classes in five languages -->, and open classes with .13<!-- value: open classes in five languages -->.
+
+# %% tags=["hide-input", "of-the-record"]
+tables.show(figures.classes_by_language(recorded, sizes))
 
 # %% [markdown]
 # ## Do distant languages align worse?
@@ -159,8 +166,12 @@ figures.parts_of_speech(measured, recorded, published.table("B_table_1_pos"), si
 # punctuation are shared only where they are written alike. For comparison, zero-shot accuracy on XNLI in the
 # papers falls from French (73.6) to Russian (68.7) and Chinese (68.3) (C, table 1, default model).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distance", "caption": "Retrieval against word order distance from English, a point a language.\n\nBERT, large data size, middle layer; bars are 95 % intervals over seeds."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distance", "caption": "The farther a language's word order is from that of English, the fewer of its words are found, except that Russian, nearest in order, comes second to French, which shares its letters.\n\nMean reciprocal rank, a point a language. BERT, large data size, middle layer; bars are 95 % intervals over seeds."}}
 figures.distances(both, sizes)
+
+# %% [markdown] tags=["of-the-record"]
+# The languages stand in the same order in every seed. That settles less than it seems: over five languages and five seeds
+# {doc}`the ledger </book/ledger>` cannot tell such a correlation from chance.
 
 # %% [markdown]
 # ## On real text

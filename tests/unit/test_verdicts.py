@@ -33,6 +33,12 @@ def test_a_direction_is_decided_by_students_t() -> None:
     assert found.interval.high - found.interval.value == pytest.approx(half)
 
 
+def test_values_without_scatter_are_decided_by_the_sign_test() -> None:
+    assert part(above(), "", of(*[0.1] * 5)).p == (1 / 32, 1)
+    assert part(above(), "", of(*[-0.1] * 5)).p == (1, 1 / 32)
+    assert part(above(), "", of(*[0.0] * 5)).p == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("test", "values", "expected"),
     [
@@ -46,9 +52,11 @@ def test_a_direction_is_decided_by_students_t() -> None:
         (Predicate("x", within=0.1), CLEAR, NOT_REPRODUCED),
         (Predicate("x", within=0.05), NOISE, OPEN),
         (above(), (0.5,), OPEN),
-        (above(), (0.1, 0.1, 0.1), REPRODUCED),
-        (above(), (0.0, 0.0, 0.0), OPEN),
-        (Predicate("x", below=0.02), (0.0, 0.0, 0.0), REPRODUCED),
+        (above(), (0.1,) * 5, OPEN),
+        (above(), (0.1,) * 6, REPRODUCED),
+        (above(), (-0.1,) * 6, NOT_REPRODUCED),
+        (above(), (0.0,) * 6, OPEN),
+        (Predicate("x", below=0.02), (0.0,) * 6, REPRODUCED),
     ],
 )
 def test_one_claim_of_one_test(test: Predicate, values: tuple[float, ...], expected: str) -> None:

@@ -151,11 +151,13 @@ def layers(table: pd.DataFrame, scale: Scale) -> Any:
     )
 
 
-def parts_of_speech(live: pd.DataFrame, recorded: pd.DataFrame, published: pd.DataFrame, scale: Scale) -> Any:
-    """Figure: retrieval by part of speech, beside the average of the paper's table."""
+def parts_of_speech(
+    live: pd.DataFrame, recorded: pd.DataFrame, published: pd.DataFrame, scale: Scale, target: str
+) -> Any:
+    """Figure: retrieval of words of ``target`` by part of speech, beside the average of the paper's table."""
     frames = []
     for shown, table in with_sources(live, recorded):
-        rows = pos_rows(table, scale)
+        rows = pos_rows(table[table["target"] == target], scale)
         if len(rows):
             found = summary(rows, ["part_of_speech"]).rename(columns={"part_of_speech": "group"})
             frames.append(found.assign(shown=shown))
@@ -223,5 +225,5 @@ def distances(table: pd.DataFrame, scale: Scale) -> Any:
     """Figure: retrieval against word-order distance."""
     return charts.distances(
         distance_rows(table, scale),
-        description="Mean reciprocal rank of English with fourteen languages against word order distance.",
+        description="Mean reciprocal rank of English with other languages against word order distance.",
     )
