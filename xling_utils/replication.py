@@ -69,15 +69,10 @@ def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _recorded_too(rows: pd.DataFrame, chapter: str) -> pd.DataFrame:
-    """The rows of what is recorded, condition by condition, in the languages that most seeds have, as verdicts take
-    them: a chapter's runs may be more."""
+    """The rows of what is recorded, condition by condition and language by language: a chapter's runs may be more."""
     factors = [column for column in chapters.module(chapter).COLUMNS if column != "beside"]  # the key of a run
-    measured, pair = ["task", "metric"], ["source", "target"]
-    what = [*factors, *measured, *pair]
-    table = records.load(chapter, SCALE)[[*what, "seed"]].astype(str)
-    seeds = table.groupby([*measured, *pair])["seed"].transform("nunique")
-    most = seeds.groupby([table[column] for column in measured]).transform("max")
-    recorded = table.loc[seeds == most, what].drop_duplicates()
+    what = [*factors, "task", "metric", "source", "target"]
+    recorded = records.load(chapter, SCALE)[what].astype(str).drop_duplicates()
     kept = rows[what].astype(str).merge(recorded, how="left", on=what, indicator=True)["_merge"] == "both"
     return rows[kept.to_numpy()]
 

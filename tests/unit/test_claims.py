@@ -171,12 +171,14 @@ def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
     assert replication.share(replication.check(turned))[0] < repeated
 
 
-def test_a_new_seed_is_compared_in_the_languages_that_verdicts_rest_on() -> None:
+def test_a_new_seed_is_compared_in_what_is_recorded() -> None:
     recorded = records.load("01_data_size", "controlled")
-    several = recorded[recorded["seed"] == 11].assign(seed=99)  # other seeds have French alone
-    french = several[~several["target"].isin(["hi", "ru", "tr", "zh"])]
-    assert len(french) < len(several)
-    found, expected = (replication.check({"01_data_size": rows})["new"] for rows in (several, french))
+    same = recorded[recorded["seed"] == 11].assign(seed=99)
+    german, vectors = same[same["target"] == "hi"].assign(target="de"), same[same["model"] == "GloVe"].copy()
+    vectors["target"] = vectors["target"].replace("fr", "hi")
+    more = pd.concat([same, german, vectors[vectors["target"] == "hi"]], ignore_index=True)
+    assert len(same) < len(same) + len(german) < len(more)
+    found, expected = (replication.check({"01_data_size": rows})["new"] for rows in (more, same))
     assert found.notna().sum() > 10
     pd.testing.assert_series_equal(found, expected)
 
