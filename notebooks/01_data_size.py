@@ -106,7 +106,7 @@ tables.show(data_size.summary(rows[rows["target"] == base], ["sentences", "model
 # learns from English examples whether one sentence follows from another, contradicts it, or neither; then it is asked in
 # the other language, of which it has never seen an example ({ref}`inference <zero-shot-transfer>`).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-inference", "caption": "Zero-shot inference at two data sizes, in English and in the other language.\n\nAccuracy after learning from English examples only; marks as above, the dashed line is the share of the commonest answer. Pick the language below the chart."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-inference", "caption": "In English every model learns the task; next to none of it arrives in the other language.\n\nAccuracy after learning from English examples only; marks as above, the dashed line is the share of the commonest answer. Pick the language below the chart."}}
 figures.inference(measured, recorded, [base, "en"])
 
 # %% [markdown]
@@ -139,7 +139,7 @@ tables.show(ends.assign(times_chance=ends["value"] / figures.chance_level([both]
 #
 # Layer 0 is the embedding of the word itself, layer *l* the output of block *l*. Move the slider.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-layers", "caption": "English with each language, at the layer you pick.\n\nBERT at the large data size; bars are means over the recorded seeds where there are any, whiskers 95 % intervals."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-layers", "caption": "The languages stand in the same order at every layer, and the blocks add little to what the embeddings hold.\n\nMean reciprocal rank of English with each language. BERT at the large data size; bars are means over the recorded seeds where there are any, whiskers 95 % intervals."}}
 figures.layers(both, sizes)
 
 # %% [markdown]
