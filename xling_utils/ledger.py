@@ -11,6 +11,7 @@ import pandas as pd
 from xling_utils import claims, records
 from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.claims import Finding
+from xling_utils.predicates import beside_english
 from xling_utils.verdicts import NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, UNTESTED, Part
 
 WORDS = {
@@ -37,8 +38,10 @@ def table(
         found["recorded"] = claims.findings(scale)
         rows = records.load(chapter, scale) if languages else live
         for language in languages:
-            of = rows[rows["source"].isin(["en", language]) & rows["target"].isin(["en", language])]
-            found[LANGUAGE_NAMES[language]] = claims.load().test({chapter: of}, scale)
+            of = rows["source"].isin(["en", language]) & rows["target"].isin(["en", language])
+            beside = beside_english(rows)
+            of &= beside.isna() | (beside == language)
+            found[LANGUAGE_NAMES[language]] = claims.load().test({chapter: rows[of]}, scale)
     if len(live):
         found["this machine"] = claims.load().test({chapter: live}, scale)
     shown = []

@@ -95,8 +95,9 @@ class Rows:
         return chapter in self._tables
 
     def means(self, where: Selection, keys: Sequence[str]) -> pd.Series:
-        """Means of the selected values by ``keys``, without ``language`` where the selection names it; a distance by
-        language alone. Raises :class:`UserError` on a column that the rows of the chapter do not have."""
+        """Means of the selected values by ``keys``, without ``language`` where the selection names it; those of
+        English by the language that it was read with; a distance by language alone. Raises :class:`UserError` on a
+        column that the rows of the chapter do not have."""
         name = repr((sorted(where.items()), keys))
         if name not in self._made:
             table = self._tables.get(where["chapter"])
@@ -121,7 +122,10 @@ class Rows:
                 rows = rows[:0]  # there is no more to be less than
             rows = rows[rows[column] == (rows[column].min() if wanted[column] == "least" else rows[column].max())]
         rows = _of_layers(rows, where.get("layer"), self._middle)
-        by = [key for key in keys if key != "language" or "language" not in where]
+        named = "language" in where
+        if where.get("language") == "en" and rows["beside_English"].notna().all():
+            rows, named = rows.assign(language=rows["beside_English"]), False
+        by = [key for key in keys if key != "language" or not named]
         return rows.groupby(by)["value"].mean()
 
     def _mask(self, chapter: str, column: str, value: Any) -> npt.NDArray[np.bool_]:
@@ -191,9 +195,20 @@ def _plain(name: str, where: object) -> None:
         raise UserError(f"selection {name!r:.80}: write columns with a value or a list of values")
 
 
+def beside_english(rows: pd.DataFrame) -> pd.Series:
+    """What the encoder of each row read beside English: a language, or nothing where it read none or several."""
+    language = _language(rows)
+    others = language.where(language != "en").groupby(rows["run"])
+    return others.transform("first").where(others.transform("nunique") == 1)
+
+
+def _language(rows: pd.DataFrame) -> pd.Series:
+    return rows["source"].where(rows["source"] != "en", rows["target"])
+
+
 def _with_keys(table: pd.DataFrame) -> pd.DataFrame:
-    language = table["source"].where(table["source"] != "en", table["target"])
-    return table.assign(language=language, deepest=table.groupby("run")["layer"].transform("max"))
+    deepest = table.groupby("run")["layer"].transform("max")
+    return table.assign(language=_language(table), deepest=deepest, beside_English=beside_english(table))
 
 
 def _of_layers(rows: pd.DataFrame, layer: Any, middle: int) -> pd.DataFrame:

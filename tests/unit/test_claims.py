@@ -171,6 +171,17 @@ def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
     assert replication.share(replication.check(turned))[0] < repeated
 
 
+def test_a_language_is_judged_with_the_english_of_its_own_encoders() -> None:
+    chapter = "04_architecture"
+    rows = records.load(chapter, "natural")
+    french = rows[rows["run"].isin(rows.loc[rows["target"] == "fr", "run"]) & rows["target"].isin(["en", "fr"])]
+    own = claims.load().test({chapter: french}, "natural")
+    expected = {part.text: ledger.short(part) for finding in own for part in finding.parts}
+    shown = ledger.table(chapter, "natural", rows[:0], languages=["fr"]).dropna(subset="French")
+    assert len(shown) > 30 and shown["test"].str.contains("English").any()
+    assert shown["French"].tolist() == [expected[test] for test in shown["test"]]
+
+
 def test_a_new_seed_is_compared_in_what_is_recorded() -> None:
     recorded = records.load("01_data_size", "controlled")
     same = recorded[recorded["seed"] == 11].assign(seed=99)

@@ -32,6 +32,17 @@ def test_english_alone_only_on_request() -> None:
     assert values(rows, "x", {"x": {"language": ["fr", "de"]}}) == [0.4]
 
 
+def test_english_is_compared_with_the_language_it_was_read_with() -> None:
+    rows = []
+    for target, english in (("fr", 0.9), ("de", 0.5)):
+        run = {"run": target, "condition": "a"}
+        rows += [row(target="en", value=english, **run), row(target=target, value=0.4, **run)]
+    rows += [row(target="en", value=0.6, run="b", condition="b"), row(value=0.1, run="b", condition="b")]
+    of = {"e": {"language": "en", "condition": "a"}, "x": {"condition": "a"}}
+    assert values(rows, "e - x", of) == [0.1, 0.5]
+    assert values(rows, "e - f", {**of, "f": {"language": "en", "condition": "b"}}) == [0.3]  # in French alone
+
+
 def test_languages_are_averaged_within_a_seed_if_most_seeds_have_them() -> None:
     rows = [row(11, value=0.2), row(11, source="de", target="en", value=0.4)]
     rows += [row(12, value=0.5), row(12, target="de", value=0.1)]
