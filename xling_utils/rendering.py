@@ -221,8 +221,8 @@ def _origin(root: Path, chapter: str, scale: str) -> str:
     with rows.open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
     seeds = len({row["seed"] for row in table})
-    read = {row[side] for row in table for side in ("source", "target")}
-    languages = [language for language in LANGUAGES[1:] if language in read]
+    read = dict.fromkeys(row[side] for row in table for side in ("source", "target"))
+    languages = [language for language in read if language != LANGUAGES[0]]  # as they were planned
     some = f" -p languages '[{', '.join(languages)}]'" if 0 < len(languages) < len(LANGUAGES) - 1 else ""
     real = " --scale natural --data DIR" if scale == "natural" else ""
     command = f"xling run {chapter}{real} --seeds {seeds}{some} -p live all"

@@ -191,6 +191,13 @@ def test_the_command_below_a_figure_trains_every_recorded_run(chapter: str, scal
     assert recorded and not recorded - made
 
 
+def test_on_real_text_inference_is_asked_of_every_encoder_and_of_an_untrained_one() -> None:
+    plan = data_size.grid(scales.scale("natural"), ["fr", "hi", "sw"], 1, "all")
+    asked = {(p.target, dict(p.condition)["model"]) for p in plan if "NLI" in data_size.tasks(p)}
+    encoders = {(target, model) for target in ("fr", "hi") for model in data_size.ENCODERS}
+    assert asked == encoders | {("fr", model) for model in data_size.STATIC}
+
+
 @pytest.mark.parametrize(("scale", "fewest"), [("controlled", 5), ("natural", 3)])
 @pytest.mark.parametrize("chapter", chapters.MODULES)
 def test_records_are_of_as_many_seeds_as_the_book_promises(chapter: str, scale: str, fewest: int) -> None:

@@ -14,7 +14,7 @@ from xling_utils.measures import WORDS
 from xling_utils.random_labels import RANDOM_LABELS
 from xling_utils.retrieval import over_seeds
 from xling_utils.scales import FIRST_REPORTED_SEED, SNAPSHOTS, Scale
-from xling_utils.specs import StaticSpec
+from xling_utils.specs import EncoderSpec, StaticSpec
 
 CHAPTER = "01_data_size"
 COLUMNS = ("model", "sentences", "part_of_speech")
@@ -29,8 +29,8 @@ ENCODERS = ("BERT", EQUAL_EPOCHS, "untrained")
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
     """The runs of the chapter, ``seeds`` seeds each. The first of ``languages`` is the base pair: both data sizes, all
     models, and the headline. With ``live="all"`` come the other pairs: in the controlled world at the large size, on
-    real text at both, there with BERT only where ``NATURAL_LANGUAGES`` names the language. ``"none"`` asks for
-    nothing.
+    real text at both, there with encoders, the untrained one among them, only where ``NATURAL_LANGUAGES`` names the
+    language. ``"none"`` asks for nothing.
     """
     if live == "none":
         return []
@@ -62,7 +62,7 @@ def _pair(scale: Scale, language: str, seed: int, sizes: Sequence[int], *, headl
             steps = max(1, bert.training.steps * size // scale.sentences[-1])
             short = replace(bert, training=replace(bert.training, steps=steps))
             yield Planned(_named(EQUAL_EPOCHS, size), short, headline)
-    if headline:
+    if headline or scale.source != "controlled":
         yield Planned(_named("untrained", sizes[-1]), scale.untrained(pair, sizes[-1], seed), headline)
 
 
@@ -71,11 +71,12 @@ def _named(model: str, sentences: int) -> tuple[tuple[str, Any], ...]:
 
 
 def tasks(planned: Planned) -> tuple[str, ...]:
-    """Word retrieval for all runs, zero-shot inference for those of the base pair, and for the base run inference from
-    random labels, a control."""
-    training = planned.spec.training
-    control = (RANDOM_LABELS,) if training and training.snapshots else ()
-    return (WORDS, INFERENCE, *control) if planned.headline else (WORDS,)
+    """Word retrieval for all runs, zero-shot inference for those of the base pair and for every encoder of real text,
+    and for the base run inference from random labels, a control."""
+    spec = planned.spec
+    control = (RANDOM_LABELS,) if spec.training and spec.training.snapshots else ()
+    real = spec.corpus.source != "controlled" and isinstance(spec.model, EncoderSpec)
+    return (WORDS, INFERENCE, *control) if planned.headline or real else (WORDS,)
 
 
 def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
