@@ -10,6 +10,7 @@ import pandas as pd
 from xling_utils import charts
 from xling_utils.chapters.contrast_figures import paired
 from xling_utils.chapters.data_size import MODELS, STATIC, headline_layer, headline_rows, summary, with_sources
+from xling_utils.predicates import beside_english
 from xling_utils.scales import Scale
 
 LATIN = ("fr", "es", "de", "tr", "vi", "sw")
@@ -32,9 +33,12 @@ def headline(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, targets: 
 
 
 def inference(live: pd.DataFrame, recorded: pd.DataFrame, targets: Sequence[str]) -> Any:
-    """Figure: zero-shot inference of every model at both data sizes, beside the accuracy in English itself; ``None``
-    where inference was not measured."""
-    sources = [(name, t[t["experiment"] == "R02"]) for name, t in with_sources(live, recorded)]
+    """Figure: zero-shot inference of every model at both data sizes, beside the accuracy in English itself, as it was
+    read with the first of ``targets``; ``None`` where inference was not measured."""
+    sources = []
+    for name, table in with_sources(live, recorded):
+        others = (table["target"] == "en") & (beside_english(table) != targets[0])
+        sources.append((name, table[(table["experiment"] == "R02") & ~others]))
     both = pd.concat([t for _, t in sources])
     if both.empty:
         return None
