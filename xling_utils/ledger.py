@@ -36,10 +36,11 @@ def table(
     found: dict[str, list[Finding]] = {}
     if recorded:
         found["recorded"] = claims.findings(scale)
-        rows = records.load(chapter, scale) if languages else live
+    if recorded and languages:
+        rows = records.load(chapter, scale)
+        beside = beside_english(rows)
         for language in languages:
             of = rows["source"].isin(["en", language]) & rows["target"].isin(["en", language])
-            beside = beside_english(rows)
             of &= beside.isna() | (beside == language)
             found[LANGUAGE_NAMES[language]] = claims.load().test({chapter: rows[of]}, scale)
     if len(live):

@@ -158,16 +158,17 @@ def test_a_rotation_found_on_one_half_carries_over_to_the_other(stored, monkeypa
 
 
 def table(rotated: float = 0.5) -> pd.DataFrame:
-    """Three seeds as C has it: bilingual above monolingual above random, retrieval as high as CKA."""
+    """Three seeds as C has it, scattered: bilingual above monolingual above random, retrieval as high as CKA."""
     rows = []
     for seed in (11, 12, 13):
         for encoders, level in zip(cka.ENCODERS, (0.9, 0.7, 0.2, 0.95), strict=True):
             for layer in range(4):
-                value = level - 0.02 * layer + 0.003 * seed
+                value = level * (1 + 0.003 * seed) - 0.02 * layer
                 named = {"seed": seed, "encoders": encoders, "layer": layer}
                 named["target"] = "en" if encoders == cka.SAME else "fr"
                 for metric in cka.EXPERIMENTS:
                     share = value * (rotated if metric.startswith("p_at") else 0.1 if metric.endswith("_random") else 1)
+                    share += 1e-5 * seed * layer**2 * metric.startswith("p_at")
                     rows.append(named | {"metric": metric, "value": share})
     return pd.DataFrame(rows).assign(source="en", low=np.nan, high=np.nan)
 
@@ -186,7 +187,7 @@ def test_verdicts_follow_the_rows():
     for rotated, expected in ((0.5, 1), (-1, -1)):
         found = cka.correlations(table(rotated), cka.MONOLINGUAL)
         assert list(found.index) == [(seed, "fr") for seed in (11, 12, 13)] and found.tolist() == pytest.approx(
-            [expected] * 3
+            [expected] * 3, abs=0.01
         )
 
 
