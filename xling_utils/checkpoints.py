@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,17 +63,22 @@ def _digest(meta: dict[str, Any], state: Path) -> str:
     return hashlib.sha256(text + state.read_bytes()).hexdigest()
 
 
-def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    """AdamW's moments and step counts, named by parameter number."""
-    state = optimizer.state_dict()["state"]
-    return {f"optimizer.{n}.{k}": v.detach().cpu() for n, row in state.items() for k, v in row.items()}
+def optimizer_tensors(optimizers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:
+    """What optimizers remember, named by the numbers of the optimizer and of the parameter."""
+    return {
+        f"optimizer.{which}.{number}.{key}": value.detach().cpu()
+        for which, optimizer in enumerate(optimizers)
+        for number, row in optimizer.state_dict()["state"].items()
+        for key, value in row.items()
+    }
 
 
-def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
+def restore_optimizers(optimizers: Sequence[torch.optim.Optimizer], tensors: Mapping[str, torch.Tensor]) -> None:
     """Puts back what :func:`optimizer_tensors` took."""
-    state: dict[int, dict[str, torch.Tensor]] = {}
+    states: list[dict[int, dict[str, torch.Tensor]]] = [{} for _ in optimizers]
     for name, value in tensors.items():
         if name.startswith("optimizer."):
-            _, number, key = name.split(".")
-            state.setdefault(int(number), {})[key] = value
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+            _, which, number, key = name.split(".")
+            states[int(which)].setdefault(int(number), {})[key] = value
+    for optimizer, state in zip(optimizers, states, strict=True):
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

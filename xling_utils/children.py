@@ -107,41 +107,68 @@ class Children:
                 _signal(child, signal.SIGKILL)
 
 
-def run_worker(
-    task: Task,
-    children: Children,
-    on_event: OnEvent,
-    command: Sequence[str] | None = None,
-    device: str | None = None,
-) -> Failure | None:
-    """Trains ``task`` in a child process, on the GPU ``device`` where one is named, and passes its events on.
-    Returns why it failed, or None. Raises :class:`UserError` if the store cannot be written."""
-    environment = KEEP_MEMORY | YIELD | os.environ
-    if device is not None:
-        environment["CUDA_VISIBLE_DEVICES"] = device
-    task.store.folder(task.log.parent.name)
-    request = _write_request(task)
-    failure = None
-    try:
-        child = children.start([*(command or WORKER), str(request)], task.log, environment)
-        assert child.stdout is not None and child.stdin is not None
+class Trainer:
+    """A child process that trains one task after another, by ``command``, on the GPU ``device`` where one is named. It
+    starts with its first task; where it has ended, another takes its place."""
+
+    def __init__(self, children: Children, command: Sequence[str] | None = None, device: str | None = None) -> None:
+        self._children, self._command = children, command or WORKER
+        self._environment = KEEP_MEMORY | YIELD | os.environ
+        if device is not None:
+            self._environment["CUDA_VISIBLE_DEVICES"] = device
+        self._child: subprocess.Popen[str] | None = None
+
+    def train(self, task: Task, on_event: OnEvent) -> Failure | None:
+        """Trains ``task`` and passes its events on. Returns why it failed, or None. Raises :class:`UserError` if the
+        store cannot be written."""
+        task.store.folder(task.log.parent.name)
+        request, failure = _write_request(task), None
         try:
+            child = self._asked(request, task.log)
+            assert child.stdout is not None
             for line in child.stdout:
                 event = json.loads(line)
+                if event["event"] == "ready":
+                    return failure
                 if event["event"] == "error":
                     failure = Failure(event["message"], event["user"])
                 on_event(event)
             code = child.wait()
+        except BaseException:
+            self.close()
+            raise
         finally:
-            child.stdin.close()
+            request.unlink(missing_ok=True)
+        self.close()
+        if failure is None and code:
+            cause = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+            failure = Failure(f"the training process ended {cause}", user=False)
+        return failure
+
+    def _asked(self, request: Path, log: Path) -> subprocess.Popen[str]:
+        """The child, which knows of the request."""
+        if self._child is not None:
+            assert self._child.stdin is not None
+            with writable(log):
+                log.write_bytes(b"")
+            with suppress(BrokenPipeError):
+                self._child.stdin.write(f"{request}\n")
+                self._child.stdin.flush()
+                return self._child
+            self.close()
+        self._child = self._children.start([*self._command, str(request)], log, self._environment)
+        return self._child
+
+    def close(self) -> None:
+        """The child ends, in the middle of a run too."""
+        child, self._child = self._child, None
+        if child is not None:
+            assert child.stdout is not None and child.stdin is not None
+            with suppress(BrokenPipeError):
+                child.stdin.close()
             child.stdout.close()
-            children.alive.discard(child)
-    finally:
-        request.unlink(missing_ok=True)
-    if failure is None and code:
-        cause = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-        failure = Failure(f"the training process ended {cause}", user=False)
-    return failure
+            child.wait()
+            self._children.alive.discard(child)
 
 
 def _write_request(task: Task) -> Path:
@@ -156,6 +183,7 @@ def _write_request(task: Task) -> Path:
             "data": str(task.data.absolute()) if task.data else None,
             "threads": task.threads,
             "processes": task.processes,
+            "log": str(task.log),
         }
         write_json(Path(name), request)
     return Path(name)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from xling_utils.children import Children, Failure, Task, run_worker
+from xling_utils.children import Children, Failure, Task, Trainer
 from xling_utils.errors import UserError
 from xling_utils.progress import Progress
 
@@ -126,12 +126,14 @@ def train_task(task: Task, worker: Sequence[str] | None) -> Failure | None:
 
     here, children, over = get_worker(), Children(), threading.Event()
     threading.Thread(target=_end_unwanted, args=(here, here.get_current_task(), children, over), daemon=True).start()
+    trainer = Trainer(children, worker)
     try:
-        failure = run_worker(task, children, lambda event: None, worker)
+        failure = trainer.train(task, lambda event: None)
     except UserError as error:
         return Failure(str(error), user=True)
     finally:
         over.set()
+        trainer.close()
     if failure is not None and not failure.user:
         raise RuntimeError(failure.message)
     return failure

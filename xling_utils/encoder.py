@@ -67,12 +67,13 @@ class Block(nn.Module):
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
     """Scaled dot products (Vaswani et al. 2017, eq. 1), all (batch, heads, length, width of a head)."""
-    if key.shape[2] > SHORT:
+    if key.shape[2] > SHORT or key.is_cuda:
         return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-    scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-1, -2)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -torch.inf)
-    return scores.softmax(-1) @ value
+    with torch.autocast(key.device.type, enabled=False):  # products this small are faster in single precision
+        scores = (query.float() * query.shape[-1] ** -0.5) @ key.float().transpose(-1, -2)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        return (scores.softmax(-1) @ value.float()).to(value.dtype)
 
 
 class Encoder(nn.Module):
@@ -173,6 +174,16 @@ class Encoders(nn.Module):
         encoder = self.members[self.languages.index(language) % len(self.members)]
         assert isinstance(encoder, Encoder)
         return encoder
+
+    def matrices(self) -> dict[int, list[nn.Parameter]]:
+        """The weights between layers, each once, by the number of matrices that they hold: three of queries, keys and
+        values. Not those of embeddings, and not what classifies."""
+        found: dict[int, list[nn.Parameter]] = {3: [], 1: []}
+        for name, parameter in self.named_parameters():
+            between = ".blocks." in name or name.endswith((".transform.weight", ".pooler.weight"))
+            if between and parameter.ndim == 2:
+                found[3 if ".qkv." in name else 1].append(parameter)
+        return found
 
     def forward(self, languages: Tensor, **batch: Tensor) -> Tensor:
         """The loss of :meth:`Encoder.forward`; ``languages`` (rows,) int64 says who reads which row."""

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from xling_utils.children import Children, Failure, Task, run_worker
+from xling_utils.children import Children, Failure, Task, Trainer
 from xling_utils.errors import UserError
 from xling_utils.progress import Progress
 from xling_utils.specs import CorpusSpec, RunSpec, StaticSpec, run_key
@@ -99,18 +99,18 @@ def _train_here(
     """Trains the tasks, ``jobs`` at a time, while this thread draws the bar and takes the interrupt."""
     children, failures = Children(), {}
     devices = _devices() if processes == 1 else []
-    free: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    free: queue.SimpleQueue[Trainer] = queue.SimpleQueue()
     for slot in range(jobs):
-        free.put(devices[slot % len(devices)] if len(devices) > 1 else None)
+        free.put(Trainer(children, worker, devices[slot % len(devices)] if len(devices) > 1 else None))
     events: queue.SimpleQueue[tuple[Task, dict[str, Any] | Failure | None]] = queue.SimpleQueue()
 
     def train(task: Task) -> None:
-        device = free.get()
+        trainer = free.get()
         try:
-            ended = run_worker(task, children, lambda event: events.put((task, event)), worker, device)
+            ended = trainer.train(task, lambda event: events.put((task, event)))
         except Exception as error:
             ended = Failure(str(error) or type(error).__name__, user=isinstance(error, UserError))
-        free.put(device)
+        free.put(trainer)
         events.put((task, ended))
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -131,6 +131,8 @@ def _train_here(
             children.end()
             pool.shutdown(cancel_futures=True)
             raise
+    for _ in range(jobs):
+        free.get().close()
     return failures
 
 

@@ -5,27 +5,23 @@ from __future__ import annotations
 import csv
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import save_file
 
-from xling_utils import checkpoints, corpora, static_vectors, tokenization, weights
+from xling_utils import checkpoints, corpora, optimizers, static_vectors, tokenization, weights
 from xling_utils.batches import Batch, Batches
 from xling_utils.encoder import Encoders
 from xling_utils.errors import UserError
 from xling_utils.specs import EncoderSpec, RunSpec, StaticSpec, TrainingSpec
 
-if TYPE_CHECKING:
-    from accelerate import Accelerator
-
-ADAM_BETAS = (0.9, 0.98)
 CHECKPOINT_SECONDS = 15.0
 TRACE_ROWS = 50
 """Rows of the loss trace at most, however long the run."""
@@ -50,17 +46,6 @@ class Trace:
             writer = csv.writer(file)
             writer.writerow(["step", "loss", "held_out_loss", "tokens", "seconds"])
             writer.writerows(self.rows)
-
-
-def learning_rate(training: TrainingSpec, step: int) -> float:
-    """One cycle: linear rise over the warm-up, linear fall to zero after it. ``step`` counts from 0."""
-    return one_cycle(training.learning_rate, training.warmup, training.steps, step)
-
-
-def one_cycle(peak: float, warmup: float, steps: int, step: int) -> float:
-    """Linear rise to ``peak`` over the share ``warmup`` of ``steps``, linear fall to zero after it."""
-    warm = max(1, round(warmup * steps))
-    return peak * min((step + 1) / warm, (steps - step) / max(1, steps - warm))
 
 
 def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Report) -> dict[str, Any]:
@@ -119,24 +104,20 @@ def _train_encoder(
     report: Report,
 ) -> dict[str, Any]:
     from accelerate import Accelerator  # a second of imports that static vectors need not pay
-    from accelerate.utils import parse_flag_from_env
 
-    on_gpu = torch.cuda.is_available() and not parse_flag_from_env("ACCELERATE_USE_CPU")
-    accelerator = Accelerator(mixed_precision="bf16" if on_gpu else "no")
+    accelerator = Accelerator(mixed_precision="no")  # the specification says how precise, not this machine's settings
     if training.snapshots and len(model.members) > 1:
         raise UserError("training: snapshots are kept of encoders that all languages share")
     assert isinstance(spec.model, EncoderSpec)
     batches = Batches(streams, training, spec.seed, next_sentence=spec.model.next_sentence)
     tests = [Batches(held_out, training, 0)(i) for i in range(HELD_OUT_BATCHES)]
-    optimizer = torch.optim.AdamW(
-        model.parameters(), training.learning_rate, ADAM_BETAS, weight_decay=training.weight_decay, fused=True
-    )
-    wrapped, optimizer = accelerator.prepare(model, optimizer)
+    mine = optimizers.build(model.parameters(), model.matrices(), training)
+    wrapped, *prepared = accelerator.prepare(model, *mine)
     trace, first, before = Trace(), 0, 0.0
     if found := checkpoints.latest(workdir, _named(model)):
         tensors, meta = found
         model.load_state_dict({k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")})
-        checkpoints.restore_optimizer(optimizer.optimizer, tensors)
+        checkpoints.restore_optimizers(mine, tensors)
         trace = Trace(meta["rows"], meta["total"], meta["count"])
         first, before = meta["step"], meta["seconds"]
     marks = {round(training.steps * (i + 1) / training.snapshots) for i in range(training.snapshots)}
@@ -148,19 +129,20 @@ def _train_encoder(
         return before + time.monotonic() - clock
 
     for step in range(first, training.steps):
-        for group in optimizer.param_groups:
-            group["lr"] = learning_rate(training, step)
+        optimizers.set_rates(mine, optimizers.one_cycle(training.warmup, training.steps, step))
         batch = batches(step).part(accelerator.process_index, accelerator.num_processes)
-        with accelerator.autocast():
+        with in_precision(training, accelerator.device):
             loss = wrapped(**_tensors(batch, accelerator.device))
         accelerator.backward(loss)
-        optimizer.step()
-        optimizer.zero_grad()
+        for optimizer in prepared:
+            optimizer.step()
+            optimizer.zero_grad()
         trace.total += float(accelerator.reduce(loss.detach(), "mean"))
         trace.count += 1
         done = step + 1
         if done % interval == 0 or done == training.steps:
-            loss_there = _held_out_loss(model, tests, accelerator)
+            with in_precision(training, accelerator.device):
+                loss_there = _held_out_loss(model, tests, accelerator.device)
             row = [done, trace.total / trace.count, loss_there, done * tokens_a_step, round(seconds(), 2)]
             trace.rows.append(row)
             trace.total, trace.count = 0.0, 0
@@ -168,7 +150,7 @@ def _train_encoder(
             if done in marks:
                 _snapshot(model, workdir, done)
             if time.monotonic() - saved > CHECKPOINT_SECONDS and done < training.steps:
-                _checkpoint(model, optimizer.optimizer, trace, workdir, done, seconds())
+                _checkpoint(model, mine, trace, workdir, done, seconds())
                 saved = time.monotonic()
             report({"done": done, "total": training.steps, "tokens": done * tokens_a_step})
     if accelerator.is_main_process:
@@ -183,15 +165,19 @@ def _train_encoder(
     }
 
 
+def in_precision(training: TrainingSpec, device: torch.device) -> torch.autocast:
+    """Within it products are computed as precisely as ``training`` says."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16")
+
+
 def _tensors(batch: Batch, device: torch.device) -> dict[str, torch.Tensor]:
     return {name: torch.from_numpy(array).to(device) for name, array in batch.arrays().items()}
 
 
 @torch.no_grad()
-def _held_out_loss(model: Encoders, tests: list[Batch], accelerator: Accelerator) -> float:
+def _held_out_loss(model: Encoders, tests: list[Batch], device: torch.device) -> float:
     """Mean loss over fixed batches of held-out text, in nats; the same on every process."""
-    with accelerator.autocast():
-        losses = [float(model(**_tensors(batch, accelerator.device))) for batch in tests]
+    losses = [float(model(**_tensors(batch, device))) for batch in tests]
     return sum(losses) / len(losses)
 
 
@@ -209,7 +195,7 @@ def _named(model: Encoders) -> dict[str, torch.Tensor]:
 
 def _checkpoint(
     model: Encoders,
-    optimizer: torch.optim.Optimizer,
+    mine: Sequence[torch.optim.Optimizer],
     trace: Trace,
     workdir: Path,
     step: int,
@@ -217,6 +203,6 @@ def _checkpoint(
 ) -> None:
     # Shared weights stand under several names, and safetensors wants memory of its own for each.
     tensors = {name: value.detach().cpu().clone() for name, value in _named(model).items()}
-    tensors |= checkpoints.optimizer_tensors(optimizer)
+    tensors |= checkpoints.optimizer_tensors(mine)
     meta = {"rows": trace.rows, "total": trace.total, "count": trace.count, "seconds": seconds}
     checkpoints.save(workdir, step, tensors, meta)

@@ -19,6 +19,7 @@ class Progress:
         self._steps = dict(steps)
         self._done: dict[str, int] = {}
         self._tokens: dict[str, tuple[int, int]] = {}
+        self._notes: set[str] = set()
         self._runs = runs
         self._runs_done = runs - len(steps)
         self._bar = tqdm(
@@ -39,7 +40,10 @@ class Progress:
         self._bar.close()
 
     def event(self, key: str, event: dict[str, Any]) -> None:
-        """Takes a worker's ``progress`` event; ignores the others."""
+        """Takes a worker's ``progress`` and ``note`` events, the same note once; ignores the others."""
+        if event["event"] == "note" and event["message"] not in self._notes:
+            self._notes.add(event["message"])
+            self.say(event["message"])
         if self._bar.disable or event["event"] != "progress":
             return
         if event["total"] != self._steps[key]:

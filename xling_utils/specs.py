@@ -23,7 +23,7 @@ the ids of its tokens (``TokenizerSpec.separate``), or a ``"fake"`` change."""
 
 SCALES = ("smoke", "controlled", "natural", "paper")
 
-RECIPES = {"corpus": 1, "tokenizer": 1, "encoder": 2, "static": 1, "training": 1}
+RECIPES = {"corpus": 1, "tokenizer": 1, "encoder": 2, "static": 1, "training": 2}
 """Versions of the rooms that define what a spec means; raise one when its room changes a result."""
 
 
@@ -139,14 +139,19 @@ RandomWords = Literal["", "any", "none"]
 """What replaces one chosen token in ten: a random word of the row's own language, one of any language of the run, or
 no random word but ``[MASK]`` again."""
 
+Precision = Literal["fp32", "bf16"]
+"""Of the products in training: single precision, or bfloat16, whose sums and all weights stay in single precision."""
+
 
 @dataclass(frozen=True)
 class TrainingSpec:
     """Masked language modelling: ``steps`` updates on batches of ``batch`` inputs of ``length`` tokens.
 
     One-cycle learning rate: linear rise to ``learning_rate`` over ``warmup`` (a share of the steps), linear
-    fall to zero. ``snapshots`` weights are kept at evenly spaced steps for curves over training. Inputs begin at
-    sentences; with ``sliced`` the text is cut into consecutive inputs instead, so that every token is kept.
+    fall to zero. It is AdamW's; where ``hidden_rate`` is given, Muon takes the matrices between layers, at that rate
+    (see :mod:`optimizers`). ``precision``: see :data:`Precision`. ``snapshots`` weights are kept at evenly spaced
+    steps for curves over training. Inputs begin at sentences; with ``sliced`` the text is cut into consecutive
+    inputs instead, so that every token is kept.
     ``random_words``: see :data:`RandomWords`.
     """
 
@@ -160,6 +165,8 @@ class TrainingSpec:
     snapshots: int = 0
     sliced: bool = False
     random_words: RandomWords = ""
+    hidden_rate: float = 0.0
+    precision: Precision = "fp32"
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,18 @@
-"""Trains one run in a process of its own: ``python -m xling_utils.worker REQUEST.json``.
+"""Trains runs in a process of its own: ``python -m xling_utils.worker REQUEST.json``.
 
-The request holds ``key``, ``spec``, ``store``, ``data`` (a folder or null), ``threads`` and ``processes``.
-Standard output carries one JSON object a line, everything else the libraries print goes to standard error::
+A request holds ``key``, ``spec``, ``store``, ``data`` (a folder or null), ``threads``, ``processes`` and ``log``.
+Standard output carries one JSON object a line, everything else the libraries print goes to standard error, which is
+the request's ``log``::
 
     {"event": "progress", "done": 200, "total": 3000, "tokens": 614400}
+    {"event": "note", "message": "one line"}
     {"event": "stored"}
     {"event": "error", "message": "one line", "user": true}
+    {"event": "ready"}
 
-The process ends when its standard input closes, so it never outlives whoever started it. With more than one
+After the last of these it takes the path of another request from standard input: to import the libraries and to draw
+the text takes as long as many runs. It ends when its standard input closes, so it never outlives whoever started it.
+With more than one
 process, this one holds the lock and stores the run, and ``torchrun`` starts the ranks that train it.
 """
 
@@ -16,6 +21,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import queue
 import subprocess
 import sys
 import tempfile
@@ -28,13 +34,17 @@ from pathlib import Path
 from typing import Any
 
 from xling_utils.errors import UserError
-from xling_utils.specs import run_from_dict
+from xling_utils.specs import RunSpec, run_from_dict
 from xling_utils.store import RunStore
 from xling_utils.writing import enough_space
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
 PACKAGES = ("torch", "transformers", "accelerate", "tokenizers", "datasets", "gensim", "numpy", "safetensors")
 SECONDS_BETWEEN_REPORTS = 0.5
+
+EMULATED = (
+    "this processor has no instructions for bfloat16, which this recipe asks for: training takes several times longer"
+)
 
 Emit = Callable[[dict[str, Any]], None]
 
@@ -44,15 +54,26 @@ class RankFailed(Exception):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs one request; 0 when the run is stored, 1 after an error event."""
-    emit = _take_stdout()
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
-    request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    """Trains what the first request asks for, then what those from standard input do; 1 if the last one failed."""
+    process, code = _Process(arguments[0]), 0
+    while process.path:
+        request = json.loads(Path(process.path).read_text(encoding="utf-8"))
+        if "out" in request:  # one rank of several, started for this request alone
+            return _serve(request, process)
+        if "log" in request:  # none if it was written by hand
+            process.write_to(request["log"])
+        code = _serve(request, process)
+        process.next_request()
+    return code
+
+
+def _serve(request: dict[str, Any], process: _Process) -> int:
+    emit = process.emit
     try:
         if "out" in request:
             _train_rank(request, emit)
         else:
-            _train_and_store(request, emit)
+            _train_and_store(request, process)
     except UserError as error:
         emit({"event": "error", "message": str(error), "user": True})
         return 1
@@ -64,12 +85,14 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _train_and_store(request: dict[str, Any], emit: Emit) -> None:
+def _train_and_store(request: dict[str, Any], process: _Process) -> None:
+    emit = process.emit
     store, key, spec = RunStore(request["store"]), request["key"], run_from_dict(request["spec"])
     with store.lock(key):
         if store.get(key) is None:  # another process may have trained it while we waited
             processes = request["processes"] if spec.kind == "bert" else 1  # the others do not divide
-            threads = _set_threads(store, key, request["threads"])
+            threads = _threads(store, key, request["threads"])
+            process.set_threads(threads)
             request = {**request, "threads": threads, "processes": processes}
             with store.writing(key, spec) as draft:
                 draft.provenance.update(environment(request))
@@ -79,9 +102,9 @@ def _train_and_store(request: dict[str, Any], emit: Emit) -> None:
     emit({"event": "stored"})
 
 
-def _set_threads(store: RunStore, key: str, threads: int) -> int:
-    """Sets the number of threads before any library is imported that reads it. A run that continues keeps
-    the number it began with: another would change the order of its sums, so the last bits of its weights."""
+def _threads(store: RunStore, key: str, threads: int) -> int:
+    """The number of threads to train with. A run that continues keeps the number it began with: another would change
+    the order of its sums, so the last bits of its weights."""
     note = store.folder(".work", key) / "threads"
     begun = any(path != note for path in note.parent.iterdir())
     if begun and note.exists():
@@ -89,17 +112,26 @@ def _set_threads(store: RunStore, key: str, threads: int) -> int:
     else:
         with enough_space(note):
             note.write_text(str(threads))
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
     return threads
 
 
 def _train(request: dict[str, Any], emit: Emit) -> dict[str, Any]:
     from xling_utils.pretraining import train
 
-    data = Path(request["data"]) if request["data"] else None
+    data, spec = Path(request["data"]) if request["data"] else None, run_from_dict(request["spec"])
     workdir = RunStore(request["store"]).folder(".work", request["key"])
-    report = _reporter(emit)
-    return train(run_from_dict(request["spec"]), data, workdir, Path(request["out"]), report)
+    if _emulated(spec):
+        emit({"event": "note", "message": EMULATED})
+    return train(spec, data, workdir, Path(request["out"]), _reporter(emit))
+
+
+def _emulated(spec: RunSpec) -> bool:
+    """Whether the run wants bfloat16 and nothing here has instructions for it."""
+    if spec.training is None or spec.training.precision != "bf16":
+        return False
+    import torch
+
+    return not torch.cuda.is_available() and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 def _train_ranks(request: dict[str, Any], emit: Emit) -> dict[str, Any]:
@@ -156,21 +188,53 @@ def _reporter(emit: Emit) -> Callable[[dict[str, Any]], None]:
     return report
 
 
-def _take_stdout() -> Emit:
-    """Keeps standard output for events: whatever else is printed there goes to standard error."""
-    events = os.dup(1)
-    os.dup2(2, 1)
+class _Process:
+    """This process: the ``path`` of the request that it serves, its events and its number of threads."""
 
-    def emit(event: dict[str, Any]) -> None:
-        os.write(events, (json.dumps(event) + "\n").encode())
+    def __init__(self, path: str) -> None:
+        """Keeps standard output for events: whatever else is printed there goes to standard error."""
+        self.path = path
+        self._events = os.dup(1)
+        os.dup2(2, 1)
+        self._wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._waiting = False
+        self._threads = 0
+        threading.Thread(target=self._listen, daemon=True).start()
 
-    return emit
+    def emit(self, event: dict[str, Any]) -> None:
+        """Tells the parent."""
+        os.write(self._events, (json.dumps(event) + "\n").encode())
 
+    def write_to(self, log: str) -> None:
+        """Whatever is printed from now on goes to the file ``log``."""
+        with open(log, "ab") as file:
+            os.dup2(file.fileno(), 2)
+            os.dup2(file.fileno(), 1)
 
-def _exit_with_parent() -> None:
-    while os.read(0, 4096):
-        pass
-    os._exit(1)
+    def next_request(self) -> None:
+        """Waits for one; there is no ``path`` if none comes."""
+        self._waiting = True
+        self.emit({"event": "ready"})
+        self.path = self._wanted.get()
+        self._waiting = False
+
+    def set_threads(self, threads: int) -> None:
+        """Before any library is imported that reads their number: a process that has another one begins anew with the
+        same request."""
+        if self._threads not in (0, threads):
+            os.dup2(self._events, 1)
+            os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:-1], self.path])
+        self._threads = threads
+        os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
+
+    def _listen(self) -> None:
+        """Takes requests until standard input closes, which ends a run under way, in the middle of a step."""
+        with os.fdopen(0, "rb", buffering=0, closefd=False) as requests:
+            for line in requests:
+                self._wanted.put(line.decode().rstrip("\n"))
+        if not self._waiting:
+            os._exit(1)
+        self._wanted.put("")
 
 
 def environment(request: dict[str, Any]) -> dict[str, Any]:

@@ -273,18 +273,27 @@ def ranks(store: RunStore) -> list[Path]:
     return found
 
 
-def test_the_worker_can_be_started_by_hand(store: RunStore, tmp_path: Path) -> None:
-    request = {"key": "k", "spec": to_dict(spec(1)), "store": str(store.root), "data": None}
-    path = tmp_path / "request.json"
-    path.write_text(json.dumps({**request, "threads": 1, "processes": 1}))
-    with subprocess.Popen([*WORKER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout
-        events = [json.loads(line) for line in child.stdout]
-    assert child.returncode == 0
-    assert events[-2:] == [
-        {"event": "progress", "done": 10, "total": 10, "tokens": 1000},
-        {"event": "stored"},
-    ]
+def test_the_worker_can_be_started_by_hand_and_takes_one_request_after_another(store: RunStore, tmp_path: Path) -> None:
+    """The third wants another number of threads, which no process can change: it begins anew."""
+    paths = [tmp_path / f"{number}.json" for number in range(3)]
+    for path, threads in zip(paths, (1, 1, 2), strict=True):
+        request = {"key": path.stem, "spec": to_dict(spec(1)), "store": str(store.root), "data": None}
+        path.write_text(json.dumps({**request, "threads": threads, "processes": 1, "log": f"{path}.log"}))
+    with subprocess.Popen([*WORKER, paths[0]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout and child.stdin
+        for following in (*paths[1:], None):
+            events = list(iter(lambda: json.loads(child.stdout.readline()), {"event": "ready"}))  # type: ignore[union-attr]
+            assert events[-2:] == [
+                {"event": "progress", "done": 10, "total": 10, "tokens": 1000},
+                {"event": "stored"},
+            ]
+            if following:
+                child.stdin.write(f"{following}\n")
+                child.stdin.flush()
+        child.stdin.close()
+        assert child.wait() == 0
+    assert [store.get(path.stem).provenance["threads"] for path in paths] == [1, 1, 2]  # type: ignore[union-attr]
+    assert all("a library says hello" in Path(f"{path}.log").read_text() for path in paths)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from safetensors.numpy import load_file
 from xling_utils import checkpoints, corpora, encoder, pretraining, tokenization, weights
 from xling_utils.batches import Batches
 from xling_utils.errors import UserError
-from xling_utils.pretraining import learning_rate, train
+from xling_utils.pretraining import train
 from xling_utils.scales import scale
 from xling_utils.specs import CorpusSpec, EncoderSpec, Form, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec
 
@@ -409,18 +409,6 @@ def test_the_cased_vocabulary_gets_cased_text(tmp_path, monkeypatch):
 def test_inputs_longer_than_the_positions_are_refused(tmp_path):
     with pytest.raises(UserError, match="40 tokens, 32 positions"):
         trained(tmp_path, replace(RUN, training=replace(RUN.training, length=40)))
-
-
-def test_the_learning_rate_rises_once_and_falls_to_nothing():
-    training = TrainingSpec(steps=100, learning_rate=0.01, warmup=0.1)
-    rates = [learning_rate(training, step) for step in range(100)]
-    assert rates[0] == pytest.approx(0.001) and rates[9] == pytest.approx(0.01) == max(rates)
-    assert rates[54] == pytest.approx(0.01 * 46 / 90) and rates[-1] == pytest.approx(0.01 / 90)
-    assert rates == sorted(rates[:10]) + sorted(rates[10:], reverse=True)
-    flat = replace(training, warmup=0.0)
-    assert learning_rate(flat, 0) == learning_rate(flat, 1) == 0.01
-    rising = replace(training, warmup=1.0)
-    assert learning_rate(rising, 99) == pytest.approx(0.01)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from xling_utils.pretraining import ADAM_BETAS, one_cycle
+from xling_utils.optimizers import ADAM_BETAS, one_cycle
 from xling_utils.transfer.inputs import Batch, Input, batches
 from xling_utils.transfer.readers import Reader
 
@@ -95,7 +95,7 @@ def fine_tune(
         model.train()
         for batch in batches(train, recipe.batch, model.reader.padding, device, rng):
             for group in optimizer.param_groups:
-                group["lr"] = one_cycle(recipe.learning_rate, WARM_UP, steps, step)
+                group["lr"] = recipe.learning_rate * one_cycle(WARM_UP, steps, step)
             model.loss(language, batch).backward()
             optimizer.step()
             optimizer.zero_grad()
