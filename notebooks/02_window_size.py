@@ -60,6 +60,8 @@ measured = measures.table(
 )  # fmt: skip
 recorded = records.load(CHAPTER, scale)
 both = recorded if len(recorded) else measured
+shown = records.beside(measured, recorded, CHAPTER, scale)
+tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
 bert = window_size.named(both, "BERT", sizes)
 
 # %% [markdown]
@@ -68,7 +70,7 @@ bert = window_size.named(both, "BERT", sizes)
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window", "caption": "Six tokens are enough for the words to find each other, in the controlled world.\n\nEnglish with the base language at the large data size, and at the small one. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; the dashed line is what knowing nothing gets."}}
 figures.figure(
     figures.rows_of(
-        window_size.named(measured, "BERT", sizes), window_size.named(recorded, "BERT", sizes), sizes, "condition", base
+        window_size.named(shown, "BERT", sizes), window_size.named(recorded, "BERT", sizes), sizes, "condition", base
     ),
     figures.floors(both, base),
     window_size.names(sizes),

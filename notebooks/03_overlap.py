@@ -71,9 +71,11 @@ measured = measures.table(
 )  # fmt: skip
 recorded = records.load(CHAPTER, scale)
 both = recorded if len(recorded) else measured
+shown = records.beside(measured, recorded, CHAPTER, scale)
 found = figures.values(both, sizes, ["condition"], base)
-rows = figures.rows_of(measured, recorded, sizes, "condition", base)
+rows = figures.rows_of(shown, recorded, sizes, "condition", base)
 floor = figures.floors(both, base)
+tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
 
 # %% [markdown]
 # ## Without overlap

@@ -63,17 +63,21 @@ measured = measures.table(
 )  # fmt: skip
 recorded = records.load(CHAPTER, scale)
 both = recorded if len(recorded) else measured
+shown = records.beside(measured, recorded, CHAPTER, scale)
 floor = figures.floors(both, base)
 
 
 def factor(name, paper=None):
     """The figure of one factor: this machine, the records, the paper."""
-    live, kept = (architecture.of_factor(table, name, sizes) for table in (measured, recorded))
+    live, kept = (architecture.of_factor(table, name, sizes) for table in (shown, recorded))
     rows = figures.rows_of(live, kept, sizes, "level", base)
     rows = rows if paper is None else pd.concat([rows, paper])
     return figures.figure(
         rows, floor, architecture_figures.levels(name, rows, sizes), f"Retrieval and transfer by {name}."
     )
+
+
+tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
 
 
 # %% [markdown]

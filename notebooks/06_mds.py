@@ -61,6 +61,7 @@ measured = measures.table(
 )  # fmt: skip
 recorded = records.load(CHAPTER, scale, model)
 both = recorded if len(recorded) else measured
+tables.of_earlier_recipe(model is None and records.of_earlier_recipe(CHAPTER, scale))
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-weights", "caption": "One vector converts nearly every token, and a negative weight none.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift. Bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}
 mds_figures.over_weights(both)

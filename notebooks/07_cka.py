@@ -68,6 +68,7 @@ measured = measures.table(
 )  # fmt: skip
 recorded = records.load(CHAPTER, scale, model)
 both = recorded if len(recorded) else measured
+tables.of_earlier_recipe(model is None and records.of_earlier_recipe(CHAPTER, scale))
 
 # %% [markdown]
 # ## The same shape?

@@ -70,6 +70,8 @@ measured = measures.table(
 )  # fmt: skip
 recorded = records.load(CHAPTER, scale)
 both = recorded if len(recorded) else measured
+shown = records.beside(measured, recorded, CHAPTER, scale)
+tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
 
 # %% [markdown]
 # ## What is found
@@ -80,7 +82,7 @@ both = recorded if len(recorded) else measured
 # thirds up.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-minimult", "caption": "With positions of its own, or its words reversed, a language is hardly found; special tokens of its own and missing random words cost far less.\n\nChoose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds and triangles the same on real text, with 95 % intervals; squares are the paper's scores, read off approximately."}}
-minimult.figure(measured, recorded, records.load(CHAPTER, "natural"), published.table("minimult_scores"))
+minimult.figure(shown, recorded, records.load(CHAPTER, "natural"), published.table("minimult_scores"))
 
 # %% [markdown]
 # Compare the order of the conditions, not the values: the paper's encoders have four times as many blocks and read the same verses a hundred times.

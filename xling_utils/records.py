@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from xling_utils import specs
 from xling_utils.errors import UserError
 from xling_utils.files import table as read_table
 from xling_utils.kept_rows import from_csv, to_csv
@@ -56,6 +57,18 @@ def provenance(chapter: str, scale: str) -> pd.DataFrame:
     if not path.exists():
         return pd.DataFrame(columns=names)
     return read_table(path, names, numbers=("tokens", "seconds"), dtype={"run": "str", "commit": "str"})
+
+
+def of_earlier_recipe(chapter: str, scale: str) -> bool:
+    """Whether any committed run was trained in another way than today's."""
+    return specs.of_earlier_recipe(provenance(chapter, scale)["spec"])
+
+
+def beside(measured: pd.DataFrame, recorded: pd.DataFrame, chapter: str, scale: str) -> pd.DataFrame:
+    """Those of the ``measured`` rows that a figure may show beside the ``recorded`` ones: none where both are of one
+    language and the recorded ones of an earlier recipe."""
+    mixed = measured["target"].isin(recorded["target"]).any() and of_earlier_recipe(chapter, scale)
+    return empty(chapter) if mixed else measured
 
 
 def write(

@@ -27,7 +27,7 @@ from xling_utils.charts_mime import BUNDLE
 from xling_utils.errors import UserError
 from xling_utils.files import json_object, yaml_mapping
 from xling_utils.launch import with_buttons
-from xling_utils.specs import LANGUAGES
+from xling_utils.specs import LANGUAGES, of_earlier_recipe
 from xling_utils.writing import held
 
 STATIC = Path(__file__).parent / "static"
@@ -226,7 +226,10 @@ def _origin(root: Path, chapter: str, scale: str) -> str:
     some = f" -p languages '[{', '.join(languages)}]'" if 0 < len(languages) < len(LANGUAGES) - 1 else ""
     real = " --scale natural --data DIR" if scale == "natural" else ""
     command = f"xling run {chapter}{real} --seeds {seeds}{some} -p live all"
-    return f"\n\n{{download}}`Rows (CSV) <../book/records/{rows.name}>`, made by `{command}`."
+    with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
+        earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
+    recipe = ", with an {ref}`earlier recipe <recipe>`" if earlier else ""
+    return f"\n\n{{download}}`Rows (CSV) <../book/records/{rows.name}>`, made by `{command}`{recipe}."
 
 
 def _identity(wanted: dict[Path, bytes]) -> str:

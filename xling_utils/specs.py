@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -139,8 +140,8 @@ RandomWords = Literal["", "any", "none"]
 """What replaces one chosen token in ten: a random word of the row's own language, one of any language of the run, or
 no random word but ``[MASK]`` again."""
 
-Precision = Literal["fp32", "bf16"]
-"""Of the products in training: single precision, or bfloat16, whose sums and all weights stay in single precision."""
+Precision = Literal["", "bf16"]
+"""Of the products in training: single, or bfloat16, where sums and all weights stay in single precision."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ class TrainingSpec:
     sliced: bool = False
     random_words: RandomWords = ""
     hidden_rate: float = 0.0
-    precision: Precision = "fp32"
+    precision: Precision = ""
 
 
 @dataclass(frozen=True)
@@ -219,6 +220,11 @@ def run_key(spec: RunSpec, fingerprint: str) -> str:
     """20 hexadecimal digits: sha256 of the canonical JSON and of ``fingerprint``, the identity of the data
     the run reads (see ``corpora.fingerprint``)."""
     return hashlib.sha256(f"{canonical_json(spec)}\n{fingerprint}".encode()).hexdigest()[:20]
+
+
+def of_earlier_recipe(specs: Iterable[str]) -> bool:
+    """Whether any of ``specs``, as canonical JSON, was trained in another way than today's (:data:`RECIPES`)."""
+    return any(RECIPES[name] != version for spec in specs for name, version in json.loads(spec)["recipes"])
 
 
 def run_from_dict(data: dict[str, Any]) -> RunSpec:

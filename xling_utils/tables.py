@@ -25,6 +25,18 @@ def show(frame: pd.DataFrame, digits: int = 3) -> Styler:
     return style.format("{:,}", na_rep=NOTHING, subset=whole) if whole else style
 
 
+def of_earlier_recipe(earlier: bool) -> HTML | None:
+    """A box that says so where the figures of a page show records of an ``earlier`` recipe."""
+    if not earlier:
+        return None
+    return HTML(
+        '<div class="admonition note"><p class="admonition-title">Recorded by an earlier recipe</p><p>The recorded '
+        "runs of this page were trained before encoders were trained as they are now (<i>Metrics: how an encoder is "
+        "trained</i>). They are compared with one another only. What this machine has trained is not drawn beside "
+        "them: its values are in the column <i>this machine</i> of the verdicts.</p></div>"
+    )
+
+
 def of_claims(frame: pd.DataFrame) -> HTML:
     """The table of :func:`ledger.table`: a line for each claim, with its verdict, and below it a row for each of its
     tests. Every value names its column, and those that are missing are marked, for narrow screens. Text is escaped."""

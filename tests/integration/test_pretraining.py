@@ -26,7 +26,7 @@ from xling_utils import checkpoints, corpora, encoder, pretraining, tokenization
 from xling_utils.batches import Batches
 from xling_utils.errors import UserError
 from xling_utils.pretraining import train
-from xling_utils.scales import scale
+from xling_utils.scales import RECIPE, scale
 from xling_utils.specs import CorpusSpec, EncoderSpec, Form, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec
 
 SIZE = 120
@@ -34,7 +34,7 @@ RUN = replace(
     scale("smoke").bert(("en", "ru"), 60, seed=3),
     corpus=CorpusSpec("controlled", ("en", "ru"), 60, 3),
     tokenizer=TokenizerSpec("wordpiece", SIZE),
-    training=TrainingSpec(steps=20, batch=16, length=24),
+    training=replace(RECIPE, steps=20, batch=16),
 )
 LETTERS = {"en": "abcdefghijklm", "ru": "абвгдежзийклм"}
 
@@ -130,7 +130,7 @@ def test_the_trace_tells_the_losses(whole):
         texts = made_text(RUN.corpus, None, held_out=held_out)
         streams = {language: tokenization.Coder(tokenizer).stream(text) for language, text in texts.items()}
         batches = Batches(streams, RUN.training, seed)
-        with torch.no_grad():
+        with torch.no_grad(), pretraining.in_precision(RUN.training, torch.device("cpu")):
             found = [float(model(**pretraining._tensors(batches(i), torch.device("cpu")))) for i in range(count)]
         return sum(found) / count
 

@@ -94,7 +94,9 @@ def _papers_own(seed: int) -> RunSpec:
     """The sizes of the paper's program: a hundred passes over about 17,000 verses in either language."""
     corpus = CorpusSpec("directory", PAIR, 17_000, seed, domains=(TEXT, TEXT))
     encoder = EncoderSpec(layers=12, width=64, heads=1, intermediate=256, positions=128)
-    training = TrainingSpec(13_500, 256, 128, learning_rate=2e-3, warmup=50 / 13_500, random_words="any")
+    training = TrainingSpec(
+        13_500, 256, 128, learning_rate=2e-3, warmup=50 / 13_500, random_words="any", precision="bf16"
+    )
     return RunSpec(corpus, TokenizerSpec("wordpiece", 2_048, separate=True), encoder, training, seed)
 
 
