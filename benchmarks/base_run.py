@@ -1,12 +1,15 @@
-"""The base run of the book: how long it takes to train here, and what comes out for each reported seed.
+"""Time to alignment: CPU-seconds until English and French are aligned, by today's recipe and by the earlier one.
 
-    python benchmarks/base_run.py
+    python benchmarks/base_run.py                    # the controlled world
+    python benchmarks/base_run.py --data DIR         # and real text
 
-Trains the controlled base run (English and French, the large corpus) for the five reported seeds from an empty
-store, as many at a time as there are cores, through ``execution.ensure`` as a chapter does; then the untrained
-encoder of each seed, which is not timed. Measures are word retrieval among the dictionary's targets at the
-headline layer: plain cosine, and with each language's mean taken out, for which there is the shuffled dictionary
-too. Chance is that of a random order of the same candidates.
+Trains the base run (English and French, the large corpus) by both recipes for the five development seeds from an
+empty store, as many at a time as there are cores, through ``execution.ensure`` as a chapter does. Snapshots are asked
+for word retrieval among the dictionary's targets at the headline layer: plain cosine, and with each language's mean
+taken out. What counts is the first snapshot at which the *mean over the seeds* reaches a multiple of chance, that of
+a random order of the same candidates, and the CPU-seconds that training had taken by then, preparation (drawing the
+text, word pieces, encoding) beside them. On real text both recipes read ``SENTENCES`` sentences a language, and the
+earlier one takes ``LONGER`` times the steps that it used to: with fewer it does not get there.
 """
 
 from __future__ import annotations
@@ -15,85 +18,87 @@ import argparse
 import os
 import statistics
 import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
+from _earlier import earlier
 from _machine import machine
 
 from xling_utils import word_retrieval
-from xling_utils.chapters import ALL_SEEDS
 from xling_utils.chapters.data_size import headline_layer
 from xling_utils.execution import ensure, usable_cores
-from xling_utils.scales import FIRST_REPORTED_SEED, Scale, scale
+from xling_utils.reading import Reading
+from xling_utils.representations import centred
+from xling_utils.retrieval import chance_reciprocal_rank, mean_reciprocal_rank
+from xling_utils.scales import DEVELOPMENT_SEEDS, Scale, scale
+from xling_utils.specs import RunSpec
 from xling_utils.store import Run, RunStore
 
 PAIR = ("en", "fr")
-METRICS = ("mrr", "mrr_centred", "mrr_shuffled", "chance")
+TARGETS = {"smoke": (0.1, 0.1), "controlled": (10.0, 12.0), "natural": (10.0, 10.0)}
+"""Multiples of chance to reach, plain and centred."""
+SENTENCES, LONGER, SNAPSHOTS = 100_000, 5, 20
+HEAD = ("scale", "recipe", "steps", "plain", "centred", "plain at the end", "centred at the end",
+        "CPU-seconds to plain", "to centred", "of all steps", "of preparation")  # fmt: skip
 
 
 def main() -> None:
-    """Prints a markdown table with one row a seed."""
+    """Prints a markdown table, a row for each recipe and scale."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="directory of real text")
     parser.add_argument("--quick", action="store_true", help="a tiny model, two seeds")
     args = parser.parse_args()
-    chosen = scale("smoke" if args.quick else "controlled")
-    seeds = range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + (2 if args.quick else ALL_SEEDS))
-    jobs, load = min(usable_cores(), len(seeds)), os.getloadavg()[0]
-    with tempfile.TemporaryDirectory() as folder:
-        store = RunStore(folder)
-        specs = [chosen.bert(PAIR, chosen.sentences[-1], seed) for seed in seeds]
-        began = time.perf_counter()
-        runs = list(ensure(specs, store=store, jobs=jobs).values())
-        wall = time.perf_counter() - began
-        controls = [chosen.untrained(PAIR, chosen.sentences[-1], seed) for seed in seeds]
-        untrained = list(ensure(controls, store=store, jobs=jobs).values())
-        print(f"{machine()}; load average before: {load:.1f}.\n")
-        report(chosen, seeds, runs, untrained)
-    tokens = sum(run.provenance["tokens"] for run in runs)
-    seconds = statistics.mean(run.provenance["seconds"] for run in runs)
-    print(
-        f"\nAll {len(runs)} runs, {jobs} at a time: {wall:.0f} s of wall clock, start-up included, so "
-        f"{tokens / wall:,.0f} tokens/s; a run takes {seconds:.0f} s on average, and {wall / len(runs):.0f} s of "
-        "this machine."
-    )
+    names = ["smoke"] if args.quick else ["controlled", *["natural"] * bool(args.data)]
+    seeds = DEVELOPMENT_SEEDS[: 2 if args.quick else None]
+    print(f"{machine()}; load average before: {os.getloadavg()[0]:.1f}.\n")
+    print(f"{PAIR[0]}-{PAIR[1]}, seeds {seeds[0]} to {seeds[-1]}, {SNAPSHOTS} snapshots a run.\n")
+    print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")
+    for name in names:
+        for recipe, sizes in (("earlier", earlier(scale(name))), ("today's", scale(name))):
+            print(row(recipe, sizes, seeds, args.data), flush=True)
 
 
-def report(chosen: Scale, seeds: Sequence[int], runs: Sequence[Run], untrained: Sequence[Run]) -> None:
-    """The table, with the mean over seeds as its last row."""
-    layer = headline_layer(chosen)
-    print(
-        f"{PAIR[0]}-{PAIR[1]}, {chosen.sentences[-1]:,} sentences a language, {chosen.training.steps:,} steps, "
-        f"{runs[0].provenance['tokens']:,} tokens a run; layer {layer}.\n"
-    )
-    names = ("seed", "seconds", "of it training", "tokens/s in training", "MRR", "MRR / chance", "MRR centred",
-             "centred / chance", "shuffled, centred", "untrained", "untrained, centred", "chance")  # fmt: skip
-    print(f"| {' | '.join(names)} |\n|{'---|' * len(names)}")
-    columns = []
-    for seed, run, control in zip(seeds, runs, untrained, strict=True):
-        known = run.provenance
-        found, floor = measures(run, chosen, layer), measures(control, chosen, layer)
-        mrr, centred, shuffled, chance = (found[metric] for metric in METRICS)
-        values = [known["seconds"], known["training_seconds"], known["tokens_per_second"], mrr, mrr / chance, centred,
-                  centred / chance, shuffled, floor["mrr"], floor["mrr_centred"], chance]  # fmt: skip
-        columns.append(values)
-        print(row(str(seed), values), flush=True)
-    print(row("mean", [statistics.mean(column) for column in zip(*columns, strict=True)]))
-
-
-def row(name: str, values: Sequence[float]) -> str:
+def row(recipe: str, sizes: Scale, seeds: Sequence[int], data: Path | None) -> str:
     """One line of the table."""
-    formats = (".0f", ".0f", ",.0f", ".3f", ".1f", ".3f", ".1f", ".3f", ".3f", ".3f", ".4f")
-    cells = (format(value, how) for value, how in zip(values, formats, strict=True))
-    return f"| {name} | {' | '.join(cells)} |"
+    specs = [base(sizes, seed, longer=recipe == "earlier") for seed in seeds]
+    with tempfile.TemporaryDirectory() as folder:
+        runs = ensure(specs, store=RunStore(folder), data=data, jobs=min(usable_cores(), len(specs)))
+        curves = [dict(curve(run, sizes, data)) for run in runs.values()]
+        known = [run.provenance for run in runs.values()]
+    steps = sorted(curves[0])
+    means = {step: [statistics.mean(each[step][kind] for each in curves) for kind in (0, 1)] for step in steps}
+    training = statistics.mean(each["training_cpu_seconds"] for each in known)
+    preparation = statistics.mean(each["cpu_seconds"] for each in known) - training
+    wanted = TARGETS[sizes.name]
+    reached = [next((step for step in steps if means[step][kind] >= wanted[kind]), None) for kind in (0, 1)]
+    times = ["not reached" if step is None else f"{training * step / steps[-1]:.1f}" for step in reached]
+    goals, ends = (f"{x:g} x" for x in wanted), (f"{x:.1f}" for x in means[steps[-1]])
+    cells = [sizes.name, recipe, f"{steps[-1]:,}", *goals, *ends, *times, f"{training:.1f}", f"{preparation:.1f}"]
+    return f"| {' | '.join(cells)} |"
 
 
-def measures(run: Run, chosen: Scale, layer: int) -> dict[str, float]:
-    """``METRICS`` of one run at ``layer``."""
-    return {
-        found["metric"]: found["value"]
-        for found in word_retrieval.rows(run, chosen, None)
-        if found["layer"] == layer and found["metric"] in METRICS and "part_of_speech" not in found
-    }
+def base(sizes: Scale, seed: int, *, longer: bool) -> RunSpec:
+    """The base run with snapshots."""
+    real = sizes.source == "directory"
+    spec = sizes.bert(PAIR, SENTENCES if real else sizes.sentences[-1], seed, min(SNAPSHOTS, sizes.training.steps))
+    assert spec.training
+    steps = spec.training.steps * (LONGER if real and longer else 1)
+    return replace(spec, training=replace(spec.training, steps=steps))
+
+
+def curve(run: Run, sizes: Scale, data: Path | None) -> Iterator[tuple[int, tuple[float, float]]]:
+    """The retrieval of every snapshot, in multiples of chance: (step, (plain, centred))."""
+    reading, layer = Reading(run, sizes, data), headline_layer(sizes)
+    asked = word_retrieval.dictionary(reading, PAIR[1])
+    own = asked.without_others()
+    chance = chance_reciprocal_rank(len(own.targets), own.gold)
+    for step, encoder in reading.snapshots():
+        x = reading.vectors(PAIR[0], own.sources, encoder)[layer]
+        y = reading.vectors(PAIR[1], own.targets, encoder)[layer]
+        both = ((x, y), (centred(x), centred(y)))
+        plain, without_means = (mean_reciprocal_rank(*vectors, own.gold) / chance for vectors in both)
+        yield step, (plain, without_means)
 
 
 if __name__ == "__main__":

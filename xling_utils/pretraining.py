@@ -55,7 +55,7 @@ def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Re
     bit for bit. ``report`` receives ``{"done", "total", "tokens"}``. Under a distributed launch every rank
     calls this and the first writes. Returns ``{"tokens", "seconds", "parameters", ...}`` for the provenance.
     """
-    started = time.monotonic()
+    started, busy = time.monotonic(), time.process_time()
     texts = corpora.load(spec.corpus, data, form=spec.tokenizer.form)
     tokenizer = tokenization.build(spec.tokenizer, texts, data)
     coders = tokenization.coders(tokenizer, spec.tokenizer, spec.corpus.languages)
@@ -91,7 +91,8 @@ def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Re
             if spec.training.snapshots:
                 shutil.copytree(workdir / SNAPSHOTS, out / SNAPSHOTS)
     tokenizer.save(str(out / TOKENIZER_FILE))
-    return extras | {"seconds": round(time.monotonic() - started, 2)}
+    spent = {"seconds": time.monotonic() - started, "cpu_seconds": time.process_time() - busy}
+    return extras | {name: round(value, 2) for name, value in spent.items()}
 
 
 def _train_encoder(
@@ -124,6 +125,7 @@ def _train_encoder(
     interval = -(-training.steps // TRACE_ROWS)
     tokens_a_step = training.batch * training.length
     clock = saved = time.monotonic()
+    busy = time.process_time()
 
     def seconds() -> float:
         return before + time.monotonic() - clock
@@ -160,6 +162,7 @@ def _train_encoder(
         "main": accelerator.is_main_process,
         "tokens": training.steps * tokens_a_step,
         "training_seconds": round(spent, 2),
+        "training_cpu_seconds": round(time.process_time() - busy, 2),
         "tokens_per_second": round(training.steps * tokens_a_step / max(spent, 1e-9)),
         "device": str(accelerator.device),
     }

@@ -22,7 +22,7 @@ FIRST_REPORTED_SEED = 11
 HAN_PIECES = 6_000
 """Word pieces that Chinese adds on real text, where thousands of characters are pieces already."""
 RECIPE = TrainingSpec(
-    steps=600,
+    steps=700,
     batch=64,
     length=24,
     mask_rate=0.3,

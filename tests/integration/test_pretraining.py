@@ -27,7 +27,7 @@ from xling_utils.batches import Batches
 from xling_utils.errors import UserError
 from xling_utils.pretraining import train
 from xling_utils.scales import RECIPE, scale
-from xling_utils.specs import CorpusSpec, EncoderSpec, Form, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec
+from xling_utils.specs import CorpusSpec, EncoderSpec, Form, RunSpec, StaticSpec, TokenizerSpec
 
 SIZE = 120
 RUN = replace(
