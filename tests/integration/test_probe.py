@@ -10,12 +10,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests import blocks, families
+from tests import blocks, families, smoke
 from xling_utils import probes
 from xling_utils.chapters import cka
 from xling_utils.corpora import controlled, labelled, parallel
 from xling_utils.errors import UserError
-from xling_utils.execution import ensure
 from xling_utils.scales import scale
 from xling_utils.store import RunStore
 
@@ -90,7 +89,7 @@ def test_a_model_gets_a_small_book_of_its_own(project: Path, data: Path, tmp_pat
 def test_a_stored_run_is_probed_on_its_own_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLING_STORE", str(tmp_path))
     spec = scale("smoke").joint(("en", "fr"), 1)
-    run = ensure([spec], store=RunStore(tmp_path), progress=False)[spec]
+    run = smoke.trained(RunStore(tmp_path), spec)[spec]
     rows = probes.table("06_mds", str(run.path), "smoke", ("fr",), None)
     assert set(rows["run"]) == {run.key, f"{run.key}-untrained"} and set(rows["source"]) == {"en", "fr"}
     pd.testing.assert_frame_equal(rows, probes.table("06_mds", str(run.path), "smoke", ("fr",), None))
