@@ -17,10 +17,13 @@ import psutil
 import pytest
 from jupyter_client.manager import start_new_kernel
 
+from tests import smoke
 from tests.faults import PATIENCE, processes_of, wait_for
 from tests.integration import fake_worker
 from tests.integration.test_execution import _checkpoints
+from xling_utils.chapters import window_size
 from xling_utils.execution import usable_cores
+from xling_utils.scales import scale
 from xling_utils.store import RunStore
 from xling_utils.writing import held
 
@@ -228,6 +231,8 @@ def measuring(parent: int) -> list[psutil.Process]:
 
 
 def test_rows_interrupted_while_they_are_measured_are_finished_by_the_same_command(book: Path, store: RunStore) -> None:
+    planned = window_size.grid(scale("smoke"), ["fr"], 1, "headline")
+    smoke.trained(store, *(spec for each in planned for spec in each.specs))
     command = (BIN / "xling", *RECORD, *ONE_PAIR)
     for how, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9)):
         child = started(book, *command)

@@ -2,18 +2,16 @@
 
 import json
 import lzma
-import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import Call
 from tests.faults import PATIENCE, wait_for
-from xling_utils import cli
 from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
 from xling_utils.store import RunStore
 
@@ -69,28 +67,6 @@ def book(tmp_path: Path) -> Path:
     (tmp_path / "notebooks/01_first.py").write_text(FIRST)
     (tmp_path / "notebooks/02_second.py").write_text(SECOND)
     return tmp_path
-
-
-Call = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture
-def xling(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
-    """The command line in this process, where every library is imported once."""
-    for name in [name for name in os.environ if name.startswith("XLING_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setattr(sys.modules["__main__"], "__package__", "", raising=False)  # the usage names it
-
-    def call(book: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        monkeypatch.chdir(book)
-        monkeypatch.setattr(sys, "argv", ["xling", *arguments])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, errors = capfd.readouterr()
-        return subprocess.CompletedProcess(arguments, int(ended.value.code or 0), out, errors)
-
-    return call
 
 
 @pytest.mark.parametrize(
