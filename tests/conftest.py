@@ -2,8 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xling_utils import cli
 
 # A job in the background ignores interrupts and hands that on to its children, which tests here interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def xling(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    """The command line in this process, where every library is imported once."""
+    for name in [name for name in os.environ if name.startswith("XLING_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", "", raising=False)  # the usage names it
+
+    def call(book: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.chdir(book)
+        monkeypatch.setattr(sys, "argv", ["xling", *arguments])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, errors = capfd.readouterr()
+        return subprocess.CompletedProcess(arguments, int(ended.value.code or 0), out, errors)
+
+    return call

@@ -14,6 +14,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from tests.faults import PATIENCE
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--headless=new",
@@ -64,7 +66,7 @@ class Browser:
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(options, webdriver.ChromeService(driver))
-        self.driver.set_page_load_timeout(60)
+        self.driver.set_page_load_timeout(PATIENCE)
         self.requests: list[str] = []
 
     def open(self, page: Path, width: int = 1280, scheme: str = "light", query: str = "") -> None:
@@ -76,16 +78,22 @@ class Browser:
             deviceScaleFactor=1,
             mobile=width < 600,
         )
-        self._cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self._prefer(scheme)
         for kind in ("browser", "performance"):
             self.driver.get_log(kind)
         self.requests = []
         self.driver.get(page.as_uri() + (f"?{query}" if query else ""))
         self.wait(lambda: self.run(READY), f"{page} was not drawn")
 
+    def turn(self, scheme: str) -> None:
+        """The reader of the page that is open prefers ``scheme`` from now on."""
+        self._prefer(scheme)
+        theme = "return document.documentElement.dataset.theme"
+        self.wait(lambda: self.run(theme) == scheme and self.run(READY), f"the page did not become {scheme}")
+
     def wait(self, condition: Callable[[], bool], failure: str) -> None:
-        """Until ``condition`` holds, for a minute at most."""
-        WebDriverWait(self.driver, 60, 0.1).until(lambda _: condition(), failure)
+        """Until ``condition`` holds, for as long as a busy machine may take."""
+        WebDriverWait(self.driver, PATIENCE, 0.1).until(lambda _: condition(), failure)
 
     def click(self, selector: str) -> None:
         """A real click, by the mouse, in the middle of the first such element."""
@@ -125,6 +133,9 @@ class Browser:
     def close(self) -> None:
         """End the browser."""
         self.driver.quit()
+
+    def _prefer(self, scheme: str) -> None:
+        self._cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def _cdp(self, command: str, **parameters: Any) -> None:
         self.driver.execute_cdp_cmd(command, parameters)

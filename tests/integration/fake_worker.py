@@ -1,7 +1,8 @@
 """The real worker with a training function that only counts.
 
 The spec says what happens: 100 steps a second, a checkpoint a step; seed 13 breaks, seed 14 is the caller's
-mistake, seed 15 fills the disk, seed 16 ignores requests to end.
+mistake, seed 15 fills the disk, seed 16 ignores requests to end. A test that does something in the middle of runs holds
+them there (:func:`hold`), so that it does not matter how fast they, or the test, are.
 """
 
 import os
@@ -10,12 +11,14 @@ import sys
 import time
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from xling_utils import worker
 from xling_utils.errors import UserError
 from xling_utils.specs import RunSpec
+from xling_utils.store import RunStore
 
 
 def train(
@@ -40,11 +43,44 @@ def train(
         (workdir / "next").write_text(str(step))
         (workdir / "next").replace(checkpoint)
         report({"done": step, "total": spec.training.steps, "tokens": step * 100})
+        if step >= spec.training.steps // 2:
+            _wait_while_held(workdir)
     (out / "model.safetensors").write_bytes(bytes([spec.seed % 256]) * 1000)
     (out / "tokenizer.json").write_text("{}")
     (out / "trace.csv").write_text("step,loss,tokens,seconds\n10,3.5,1000,0.1\n")
     processes = os.environ.get("WORLD_SIZE", "1")
     return {"tokens": spec.training.steps * 100, "began": began, "world": processes}
+
+
+def hold(store: Path, finished: int = 0) -> None:
+    """From now on runs wait in their middle, with a checkpoint, once ``finished`` of the store are (one more may slip
+    through); until :func:`release`."""
+    store.mkdir(parents=True, exist_ok=True)
+    (store / ".holding").write_text(str(finished))
+    (store / ".holding").replace(store / ".hold")
+
+
+def held(store: Path) -> list[int]:
+    """The steps of the runs that wait, those of processes that are no more left out."""
+    found = []
+    for path in store.glob(".work/*/held"):
+        with suppress(OSError, ValueError):
+            if Path("/proc", path.read_text(), "cmdline").read_bytes():  # a zombie has none
+                found.append(int(path.with_name("checkpoint").read_text()))
+    return found
+
+
+def release(store: Path) -> None:
+    (store / ".hold").unlink()
+
+
+def _wait_while_held(workdir: Path) -> None:
+    store, waiting = workdir.parents[1], workdir / "held"
+    with suppress(FileNotFoundError):  # released
+        while len(RunStore(store).keys()) >= int((store / ".hold").read_text()):
+            waiting.write_text(str(os.getpid()))
+            time.sleep(0.02)
+    waiting.unlink(missing_ok=True)
 
 
 def recorded(store: Path) -> list[str]:

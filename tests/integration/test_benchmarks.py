@@ -3,11 +3,16 @@
 import math
 import os
 import re
+import runpy
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests import smoke
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -24,6 +29,24 @@ def run(script: str, *arguments: str, folder: Path) -> str:
     return ended.stdout
 
 
+@pytest.fixture
+def run_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """The same of a script that trains, in this process; the processes that it starts itself are real."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    monkeypatch.setenv("XLING_STORE", str(tmp_path))  # one of them names another
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+
+    def call(script: str, *arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", [script, *arguments])
+        with smoke.in_this_process():
+            runpy.run_path(str(BENCHMARKS / f"{script}.py"), run_name="__main__")
+        assert not list(tmp_path.glob("tmp*")), "a benchmark leaves its temporary files behind"
+        return capsys.readouterr().out
+
+    return call
+
+
 def table(text: str) -> list[dict[str, str]]:
     """The rows of the one table in ``text``, by column."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
@@ -36,8 +59,8 @@ def number(cell: str) -> float:
     return float(cell.replace(",", "").rstrip("%"))
 
 
-def test_mlm(tmp_path: Path) -> None:
-    text = run("mlm", "--quick", folder=tmp_path)
+def test_mlm(run_here: Callable[..., str]) -> None:
+    text = run_here("mlm", "--quick")
     assert re.search(r"cores, .* torch \d.* transformers \d.* commit ", text)
     (row,) = table(text)
     assert row["processes x threads"] == "1 x 1"
@@ -47,8 +70,8 @@ def test_mlm(tmp_path: Path) -> None:
     assert 0 <= number(row["share of peak"]) <= 100
 
 
-def test_base_run(tmp_path: Path) -> None:
-    text = run("base_run", "--quick", folder=tmp_path)
+def test_base_run(run_here: Callable[..., str]) -> None:
+    text = run_here("base_run", "--quick")
     rows = table(text)
     assert [row["seed"] for row in rows] == ["11", "12", "mean"]
     for row in rows:
@@ -58,8 +81,8 @@ def test_base_run(tmp_path: Path) -> None:
     assert "All 2 runs" in text
 
 
-def test_chapters(tmp_path: Path) -> None:
-    text = run("chapters", "--quick", "02_window_size", folder=tmp_path)
+def test_chapters(run_here: Callable[..., str]) -> None:
+    text = run_here("chapters", "--quick", "02_window_size")
     assert re.findall(r"^\| (\S+) \| (\d+) \| \d+ \|$", text, re.M) == [("02_window_size", "2"), ("together", "2")]
     assert re.findall(r"^\| 02_window_size \| (.*) \| \d+ \| [\d,]+ \|$", text, re.M) == [
         "en-fr bert: BERT, 600, 24", "en-fr bert: BERT, 600, 12",
@@ -76,8 +99,8 @@ def test_similarity(tmp_path: Path) -> None:
         assert bare > 0 and whole > 0 and number(row["ratio"]) > 0
 
 
-def test_token_translation(tmp_path: Path) -> None:
-    (row,) = table(run("token_translation", "--quick", folder=tmp_path))
+def test_token_translation(run_here: Callable[..., str]) -> None:
+    (row,) = table(run_here("token_translation", "--quick"))
     assert number(row["predictions"]) == number(row["of them the same"]) > 0
     assert number(row["ratio"]) > 0 and number(row["here, s"]) > 0
 
@@ -93,8 +116,8 @@ def test_retrieval_memory(tmp_path: Path) -> None:
     assert number(rows["cosine"]["peak above them"]) > block, "the scores of a block were not counted"
 
 
-def test_growth(tmp_path: Path) -> None:
-    text = run("growth", "--quick", folder=tmp_path)
+def test_growth(run_here: Callable[..., str]) -> None:
+    text = run_here("growth", "--quick")
     times, memory = (table(part) for part in text.split("\n\n")[1:3])
     assert [len(row["sizes"].split(", ")) for row in (*times, *memory)] == [2] * 6
     for row in times:

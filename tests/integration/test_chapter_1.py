@@ -9,6 +9,7 @@ import nbformat
 import pandas as pd
 import pytest
 
+from tests import smoke
 from xling_utils import explorer, measures, records
 from xling_utils.chapters import data_size
 from xling_utils.errors import UserError
@@ -21,15 +22,8 @@ DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("store")
-
-
-@pytest.fixture(scope="module")
-def table(store: Path) -> pd.DataFrame:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XLING_STORE", str(store))
-        return measures.table("01_data_size", "smoke", ("fr",), 1, "headline")
+def table(smoke_store: RunStore) -> pd.DataFrame:
+    return smoke.table(smoke_store, "01_data_size", ("fr",), 1, "headline")
 
 
 def test_every_measure_is_there(table: pd.DataFrame) -> None:
@@ -48,16 +42,16 @@ def test_both_sizes_are_asked_the_same_words(table: pd.DataFrame) -> None:
     assert chance["value"].nunique() == 1
 
 
-def test_a_second_call_reads_what_was_measured(table: pd.DataFrame, store: Path, monkeypatch) -> None:
-    monkeypatch.setenv("XLING_STORE", str(store))
+def test_a_second_call_reads_what_was_measured(table: pd.DataFrame, smoke_store: RunStore, monkeypatch) -> None:
+    monkeypatch.setenv("XLING_STORE", str(smoke_store.root))
     monkeypatch.setattr(measures, "ProcessPoolExecutor", None)  # nothing may be measured again
     again = measures.table("01_data_size", "smoke", ("fr",), 1, "headline")
     pd.testing.assert_frame_equal(table, again)
 
 
-def test_explorer_and_its_widget(store: Path, table: pd.DataFrame) -> None:
+def test_explorer_and_its_widget(smoke_store: RunStore, table: pd.DataFrame) -> None:
     spec = scale("smoke").bert(("en", "fr"), 600, 11, data_size.SNAPSHOTS)
-    runs = ensure([spec], store=RunStore(store), progress=False)
+    runs = ensure([spec], store=smoke_store, progress=False)
     explored = explorer.Explorer.of(runs[spec], scale("smoke"))
     word = explored.dictionary.sources[0]
     found = explored.neighbours(word, 1)
@@ -72,19 +66,19 @@ def test_explorer_and_its_widget(store: Path, table: pd.DataFrame) -> None:
     assert box.children[2].value != before
 
 
-def test_words_from_data_are_escaped(store: Path, table: pd.DataFrame) -> None:
+def test_words_from_data_are_escaped(smoke_store: RunStore, table: pd.DataFrame) -> None:
     spec = scale("smoke").bert(("en", "fr"), 600, 11, data_size.SNAPSHOTS)
-    runs = ensure([spec], store=RunStore(store), progress=False)
+    runs = ensure([spec], store=smoke_store, progress=False)
     explored = explorer.Explorer.of(runs[spec], scale("smoke"))
     explored.dictionary.targets[:] = ["<script>"] * len(explored.dictionary.targets)
     assert "<script>" not in explorer.widget(explored).children[2].value
 
 
-def test_papermill_runs_the_notebook_directly(store: Path, table: pd.DataFrame, tmp_path: Path) -> None:
+def test_papermill_runs_the_notebook_directly(smoke_store: RunStore, table: pd.DataFrame, tmp_path: Path) -> None:
     out = tmp_path / "out.ipynb"
     command = [sys.executable, "-m", "papermill", "notebooks/01_data_size.ipynb", str(out), "--kernel", "python3"]
     given = ["-p", "scale", "smoke", "-p", "seeds", "1", "-y", "languages: [fr]"]
-    environment = {**os.environ, "XLING_STORE": str(store)}
+    environment = {**os.environ, "XLING_STORE": str(smoke_store.root)}
     done = subprocess.run([*command, *given], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     notebook = nbformat.read(out, as_version=4)
@@ -98,7 +92,7 @@ def test_a_committed_record_on_real_text_is_reproduced(tmp_path: Path, monkeypat
     monkeypatch.setenv("XLING_STORE", str(tmp_path))
     natural = scale("natural")
     planned = next(p for p in data_size.grid(natural, ["fr"], 1, "headline") if dict(p.condition)["model"] == "GloVe")
-    run = ensure([planned.spec], store=RunStore(tmp_path), data=DATA, progress=False)[planned.spec]
+    run = smoke.trained(RunStore(tmp_path), planned.spec, data=DATA)[planned.spec]
     rows = measures.rows(run, measures.WORDS, natural, DATA)
     live = measures.labelled("01_data_size", dict(planned.condition), planned.spec.seed, rows, "natural")
     live.to_csv(tmp_path / "live.csv", index=False)

@@ -7,21 +7,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests import smoke
 from xling_utils import chapters, ledger, measures, records
 from xling_utils.chapters import cka, cka_figures
 from xling_utils.store import RunStore
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("store")
-
-
-@pytest.fixture(scope="module")
-def table(store: Path) -> pd.DataFrame:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XLING_STORE", str(store))
-        return measures.table("07_cka", "smoke", ("fr",), 1, "headline")
+def table(smoke_store: RunStore) -> pd.DataFrame:
+    return smoke.table(smoke_store, "07_cka", ("fr",), 1, "headline")
 
 
 def test_every_pair_is_measured(table: pd.DataFrame) -> None:
@@ -41,21 +35,21 @@ def test_two_encoders_of_english_are_the_most_alike(table: pd.DataFrame) -> None
     assert mean[cka.SAME] == mean.max() and mean[cka.RANDOM] == mean.min()
 
 
-def test_a_second_call_reads_what_was_measured(table: pd.DataFrame, store: Path, monkeypatch) -> None:
-    monkeypatch.setenv("XLING_STORE", str(store))
+def test_a_second_call_reads_what_was_measured(table: pd.DataFrame, smoke_store: RunStore, monkeypatch) -> None:
+    monkeypatch.setenv("XLING_STORE", str(smoke_store.root))
     monkeypatch.setattr(measures, "ProcessPoolExecutor", None)  # nothing may be measured again
     pd.testing.assert_frame_equal(table, measures.table("07_cka", "smoke", ("fr",), 1, "headline"))
 
 
-def test_records_name_both_runs(table: pd.DataFrame, store: Path, tmp_path: Path, monkeypatch) -> None:
+def test_records_name_both_runs(table: pd.DataFrame, smoke_store: RunStore, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(records, "checkout", lambda what: tmp_path)
-    path = records.write("07_cka", "smoke", table, RunStore(store))
+    path = records.write("07_cka", "smoke", table, smoke_store)
     runs = pd.read_csv(path.with_name("07_cka.smoke.runs.csv"))["run"]
     assert set(runs) == set(table["run"]) | set(table["beside"].dropna())
 
 
-def test_the_plan_lists_both_runs_of_a_pair(store: Path, table: pd.DataFrame, monkeypatch) -> None:
-    monkeypatch.setenv("XLING_STORE", str(store))
+def test_the_plan_lists_both_runs_of_a_pair(smoke_store: RunStore, table: pd.DataFrame, monkeypatch) -> None:
+    monkeypatch.setenv("XLING_STORE", str(smoke_store.root))
     rows = pd.DataFrame(chapters.plan("07_cka", "smoke"))
     of_two = rows[(rows["condition"] == f"encoders={cka.MONOLINGUAL}") & (rows["seed"] == 11)]
     assert {"en", "fr"} <= set(of_two["languages"]) and of_two[of_two["languages"] == "fr"]["stored"].all()

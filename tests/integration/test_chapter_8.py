@@ -7,18 +7,18 @@ import json
 import pandas as pd
 import pytest
 
+from tests import smoke
 from xling_utils import ledger, measures, published
 from xling_utils.chapters import minimult
 from xling_utils.double import RETRIEVAL, TRANSLATION
+from xling_utils.store import RunStore
 
 CHAPTER = minimult.CHAPTER
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XLING_STORE", str(tmp_path_factory.mktemp("store")))
-        return measures.table(CHAPTER, "smoke", ("fr",), 1, "all")
+def table(smoke_store: RunStore) -> pd.DataFrame:
+    return smoke.table(smoke_store, CHAPTER, ("fr",), 1, "all")
 
 
 def test_every_condition_is_measured_at_every_layer(table: pd.DataFrame) -> None:

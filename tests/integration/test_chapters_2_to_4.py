@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from xling_utils import chapters, ledger, measures, pretraining, published
+from tests import smoke
+from xling_utils import ledger, published
 from xling_utils.chapters import architecture, architecture_figures, contrast_figures, overlap, window_size
-from xling_utils.execution import key_of
 from xling_utils.scales import scale
 from xling_utils.store import RunStore
 
@@ -15,27 +15,9 @@ SMOKE, LANGUAGES = scale("smoke"), ("fr", "es", "de")
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
-    """What ``measures.table`` gives, trained and measured in this process: a child for each run takes minutes."""
-    root = tmp_path_factory.mktemp("store")
-    store, found, kept = RunStore(root), {}, {}
-    for chapter in ("02_window_size", "03_overlap", "04_architecture"):
-        frames = []
-        for planned in chapters.module(chapter).grid(SMOKE, LANGUAGES, 1, "all"):
-            key = key_of(planned.spec, None)
-            if key not in kept:
-                with store.writing(key, planned.spec) as draft:
-                    workdir = store.folder(".work", key)
-                    draft.provenance.update(
-                        pretraining.train(planned.spec, None, workdir, draft.path, lambda event: None)
-                    )
-                run = store.get(key)
-                assert run is not None
-                tasks = chapters.module(chapter).tasks(planned)
-                kept[key] = pd.concat([measures.rows(run, task, SMOKE, None) for task in tasks], ignore_index=True)
-            frames.append(measures.labelled(chapter, dict(planned.condition), planned.spec.seed, kept[key], "smoke"))
-        found[chapter] = pd.concat(frames, ignore_index=True)
-    return found
+def tables(smoke_store: RunStore) -> dict[str, pd.DataFrame]:
+    chapters = ("02_window_size", "03_overlap", "04_architecture")
+    return {chapter: smoke.table(smoke_store, chapter, LANGUAGES, 1, "all") for chapter in chapters}
 
 
 def test_every_experiment_has_rows(tables: dict[str, pd.DataFrame]) -> None:

@@ -5,22 +5,20 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from tests import smoke
 from xling_utils import chapters, language_shift, ledger, measures
 from xling_utils.chapters import joint, language_means, mds_figures, means_figures
 from xling_utils.scales import scale
+from xling_utils.store import RunStore
 
 LANGUAGES = ("fr", "zh")
 LAYERS = scale("smoke").multilingual.encoder.layers
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XLING_STORE", str(tmp_path_factory.mktemp("store")))
-        return {
-            chapter: measures.table(chapter, "smoke", LANGUAGES, 2, "headline")
-            for chapter in ("05_language_means", "06_mds")
-        }
+def tables(smoke_store: RunStore) -> dict[str, pd.DataFrame]:
+    chapters_of_one_encoder = ("05_language_means", "06_mds")
+    return {chapter: smoke.table(smoke_store, chapter, LANGUAGES, 2, "headline") for chapter in chapters_of_one_encoder}
 
 
 def test_both_chapters_look_into_the_same_runs(tables: dict[str, pd.DataFrame]) -> None:

@@ -34,15 +34,18 @@ def test_all_runs_finish_though_a_worker_and_the_scheduler_are_killed(
     with cluster(tmp_path) as dask:
 
         def harm() -> None:
-            wait_for(lambda: len(store.keys()) >= count // 3 and _checkpoints(store))
+            wait_for(lambda: len(store.keys()) >= count // 3 and len(fake_worker.held(store.root)) == 2)
             dask.kill_a_worker()
             dask.start_workers(1)
-            wait_for(lambda: len(store.keys()) >= count // 2 and _checkpoints(store))
+            fake_worker.hold(store.root, count // 2)
+            wait_for(lambda: len(store.keys()) >= count // 2 and len(fake_worker.held(store.root)) == 2)
             dask.kill_scheduler()
             wait_for(lambda: not processes_of(store))
+            fake_worker.release(store.root)
             dask.start_scheduler()
             dask.start_workers(2)  # the others ended with their scheduler
 
+        fake_worker.hold(store.root, count // 3)
         harming = threading.Thread(target=harm)
         harming.start()
         runs = ensure(specs, store=store, engine="dask", scheduler=dask.address, progress=False, worker=WORKER)
@@ -60,6 +63,7 @@ def test_all_runs_finish_though_a_worker_and_the_scheduler_are_killed(
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_runs_on_for_a_caller_that_is_gone(store: RunStore, tmp_path: Path, how: signal.Signals) -> None:
     with cluster(tmp_path) as dask:
+        fake_worker.hold(store.root)
         parent = _parent(store, "1,2,3", dask.address)
         wait_for(lambda: len(_checkpoints(store)) == 2)
         parent.send_signal(how)
@@ -68,6 +72,7 @@ def test_nothing_runs_on_for_a_caller_that_is_gone(store: RunStore, tmp_path: Pa
         assert store.keys() == []
         kept = [int(path.read_text()) for path in _checkpoints(store)]
         assert len(kept) == 2
+        fake_worker.release(store.root)
         specs = [spec(seed, steps=2000) for seed in (1, 2)]
         (store.root / ".work" / key_of(specs[0]) / "checkpoint").write_text("1990")
         run = ensure(specs[:1], store=store, engine="dask", scheduler=dask.address, progress=False, worker=WORKER)
@@ -76,6 +81,7 @@ def test_nothing_runs_on_for_a_caller_that_is_gone(store: RunStore, tmp_path: Pa
 
 def test_whoever_waits_for_a_scheduler_can_be_interrupted(store: RunStore, tmp_path: Path) -> None:
     with cluster(tmp_path, workers=1) as dask:
+        fake_worker.hold(store.root)
         parent = _parent(store, "1", dask.address, stderr=subprocess.PIPE)
         assert parent.stderr
         wait_for(lambda: _checkpoints(store))
@@ -91,6 +97,7 @@ def test_a_scheduler_that_stays_away_is_one_line(
     store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dask_engine, "SECONDS_TO_COME_BACK", 2.0)
+    fake_worker.hold(store.root)
     with cluster(tmp_path, workers=1) as dask:
 
         def harm() -> None:

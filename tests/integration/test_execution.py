@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults import processes_of, small_disk, wait_for
+from tests.faults import PATIENCE, processes_of, small_disk, wait_for
+from tests.integration import fake_worker
 from xling_utils import corpora, dask_engine
 from xling_utils.errors import UserError
 from xling_utils.execution import RunsFailed, ensure, key_of
@@ -130,18 +131,20 @@ def test_a_killed_worker_is_reported_and_its_run_continues(store: RunStore) -> N
     checkpoint = store.root / ".work" / key_of(long) / "checkpoint"
 
     def kill() -> None:
-        wait_for(lambda: checkpoint.exists() and int(checkpoint.read_text()) > 50)
+        wait_for(lambda: fake_worker.held(store.root))
         for pid in processes_of(store):
             os.kill(pid, signal.SIGKILL)
 
+    fake_worker.hold(store.root)
     killer = threading.Thread(target=kill)
     killer.start()
     with pytest.raises(RunsFailed, match="the training process ended by signal 9"):
         ensure([long], store=store, progress=False, worker=WORKER)
     killer.join()
     assert store.keys() == []
+    fake_worker.release(store.root)
     runs = ensure([long], store=store, progress=False, worker=WORKER)
-    assert runs[long].provenance["began"] > 50
+    assert runs[long].provenance["began"] == 150
     assert not any((store.root / ".partial").iterdir())
     assert not checkpoint.parent.exists()
 
@@ -192,21 +195,23 @@ def _checkpoints(store: RunStore) -> list[Path]:
 
 @pytest.mark.parametrize("seeds", ["1,2,3", "1,16"])
 def test_an_interrupt_ends_the_children_and_keeps_their_work(store: RunStore, seeds: str) -> None:
+    fake_worker.hold(store.root)
     parent = _parent(store, seeds)
     wait_for(lambda: len(_checkpoints(store)) == 2)
     parent.send_signal(signal.SIGINT)
-    assert parent.wait(90) == 130
+    assert parent.wait(PATIENCE) == 130
     wait_for(lambda: not processes_of(store))
     assert len(_checkpoints(store)) == 2
     assert store.keys() == []
 
 
 def test_children_do_not_outlive_a_killed_parent(store: RunStore) -> None:
+    fake_worker.hold(store.root)
     parent = _parent(store, "1,16")
     wait_for(lambda: len(_checkpoints(store)) == 2)
     assert len(processes_of(store)) == 3
     parent.kill()
-    parent.wait(10)
+    parent.wait(PATIENCE)
     wait_for(lambda: not processes_of(store))
 
 
@@ -249,6 +254,7 @@ def test_one_run_in_two_processes(store: RunStore) -> None:
 @pytest.mark.usefixtures("everywhere")
 def test_no_rank_outlives_a_killed_worker(store: RunStore) -> None:
     long = spec(16, steps=3000)
+    fake_worker.hold(store.root)
 
     def kill() -> None:
         wait_for(lambda: _checkpoints(store))
@@ -309,9 +315,11 @@ def test_dask_finishes_when_a_worker_is_killed(store: RunStore, cluster) -> None
     specs = [spec(s, steps=200) for s in range(1, 6)]
 
     def kill() -> None:
-        wait_for(lambda: len(_checkpoints(store)) == 2)
+        wait_for(lambda: len(fake_worker.held(store.root)) == 2)
         os.kill(next(iter(cluster.workers.values())).process.pid, signal.SIGKILL)
+        fake_worker.release(store.root)
 
+    fake_worker.hold(store.root)
     killer = threading.Thread(target=kill)
     killer.start()
     address = cluster.scheduler_address

@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import jupytext
@@ -18,9 +17,13 @@ import psutil
 import pytest
 from jupyter_client.manager import start_new_kernel
 
+from tests import smoke
 from tests.faults import PATIENCE, processes_of, wait_for
+from tests.integration import fake_worker
 from tests.integration.test_execution import _checkpoints
+from xling_utils.chapters import window_size
 from xling_utils.execution import usable_cores
+from xling_utils.scales import scale
 from xling_utils.store import RunStore
 from xling_utils.writing import held
 
@@ -91,6 +94,7 @@ def test_an_interrupted_cell_ends_its_runs_and_continues_when_run_again(
     monkeypatch.chdir(book)
     monkeypatch.delenv("XLING_STORE", raising=False)
     manager, client = start_new_kernel(startup_timeout=PATIENCE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    fake_worker.hold(store.root)
     try:
         cell = client.execute(TRAIN)
         wait_for(lambda: len(progress(store)) == 2)
@@ -101,6 +105,7 @@ def test_an_interrupted_cell_ends_its_runs_and_continues_when_run_again(
         wait_for(lambda: not processes_of(store))
         kept = progress(store)
         assert len(kept) == 2 and store.keys() == []
+        fake_worker.release(store.root)
 
         said: list[str] = []
 
@@ -129,6 +134,7 @@ def test_an_interrupted_notebook_ends_its_runs_and_continues_when_run_again(
         command = [BIN / "papermill", source, out, "--no-progress-bar"]
     else:
         out = book / "_build/executed/03_third.ipynb"
+    fake_worker.hold(store.root)
     child = started(book, *command)
     wait_for(lambda: len(progress(store)) == 2)
     (kernel,) = kernels(child.pid)
@@ -141,6 +147,7 @@ def test_an_interrupted_notebook_ends_its_runs_and_continues_when_run_again(
     wait_for(lambda: not processes_of(store) and not command_of(kernel))
     kept = progress(store)
     assert len(kept) == 2 and store.keys() == []
+    fake_worker.release(store.root)
 
     child = started(book, *command)
     _, said = child.communicate(timeout=PATIENCE)
@@ -179,6 +186,7 @@ def test_who_waits_for_another_process_can_be_interrupted(book: Path) -> None:
 def test_a_kernel_that_dies_takes_its_runs_along_and_all_other_chapters_finish(book: Path, store: RunStore) -> None:
     for name in ("01_first", "02_second", "04_fourth"):
         (book / f"notebooks/{name}.py").write_text(QUIET)
+    fake_worker.hold(store.root)
     child = started(book, BIN / "xling", "run")
     wait_for(lambda: len(progress(store)) == 2)
     (kernel,) = kernels(child.pid, "03_third")
@@ -194,6 +202,7 @@ def test_a_kernel_that_dies_takes_its_runs_along_and_all_other_chapters_finish(b
     executed = sorted(path.stem for path in (book / "_build/executed").glob("*.ipynb"))
     assert executed == ["01_first", "02_second", "04_fourth"]
     wait_for(lambda: not processes_of(store))
+    fake_worker.release(store.root)
 
     child = started(book, BIN / "xling", "run")
     said, complained = child.communicate(timeout=PATIENCE)
@@ -222,14 +231,15 @@ def measuring(parent: int) -> list[psutil.Process]:
 
 
 def test_rows_interrupted_while_they_are_measured_are_finished_by_the_same_command(book: Path, store: RunStore) -> None:
+    planned = window_size.grid(scale("smoke"), ["fr"], 1, "headline")
+    smoke.trained(store, *(spec for each in planned for spec in each.specs))
     command = (BIN / "xling", *RECORD, *ONE_PAIR)
     for how, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9)):
         child = started(book, *command)
-        wait_for(lambda: measuring(child.pid))  # noqa: B023
-        time.sleep(1)
+        wait_for(lambda: len(measuring(child.pid)) == 2)  # noqa: B023
         found = measuring(child.pid)
         child.send_signal(how)
-        assert found and child.wait(PATIENCE) == code
+        assert child.wait(PATIENCE) == code
         wait_for(lambda: not any(map(command_of, found)))  # noqa: B023
         assert len(store.keys()) == 2
 

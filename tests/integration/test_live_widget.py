@@ -23,12 +23,11 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.book.browser import FLAGS, executables
+from tests.faults import PATIENCE
 
 REPOSITORY = Path(__file__).parents[2]
 TOKEN = "reader"
 HOST = "127.0.0.1"
-PATIENCE = 180
-"""Seconds that anything may take on a busy machine; all of it together takes far less."""
 NOTEBOOK = "reader.ipynb"
 CELL = """
 import torch

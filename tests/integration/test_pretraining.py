@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from dataclasses import replace
@@ -22,6 +23,7 @@ import torch
 from datasets import Dataset
 from safetensors.numpy import load_file
 
+from tests.faults import PATIENCE
 from xling_utils import checkpoints, corpora, encoder, pretraining, tokenization, weights
 from xling_utils.batches import Batches
 from xling_utils.errors import UserError
@@ -190,7 +192,8 @@ def test_a_run_stopped_at_any_step_ends_in_the_same_bits(stops, seconds, tmp_pat
         assert reports[0]["done"] == max(stops) + 1
 
 
-def test_without_time_for_a_checkpoint_the_run_starts_again(tmp_path, whole):
+def test_without_time_for_a_checkpoint_the_run_starts_again(tmp_path, whole, monkeypatch):
+    monkeypatch.setattr(pretraining, "CHECKPOINT_SECONDS", math.inf)
     with pytest.raises(Interrupted):
         trained(tmp_path, stop=15)
     assert not list((tmp_path / "work").glob("checkpoint-*"))
@@ -285,12 +288,18 @@ def test_a_checkpoint_half_written_is_never_seen(stopped, tmp_path, whole):
     assert reports[0]["done"] == 13 and bits(out) == bits(whole[0])
 
 
-def train_and_tell(folder: Path, steps: Any) -> None:
-    """In a process of its own: a checkpoint after every step, and word of it."""
+def train_and_tell(folder: Path, steps: Any, last: int | None) -> None:
+    """In a process of its own: a checkpoint after every step, and word of it; behind step ``last`` it waits."""
+
+    def tell(row: dict[str, Any]) -> None:
+        steps.send(row["done"])
+        if row["done"] == last:
+            threading.Event().wait()
+
     torch.set_num_threads(1)
     corpora.load = made_text  # type: ignore[assignment]
     pretraining.CHECKPOINT_SECONDS = 0.0
-    train(RUN, None, folder / "work", folder / "out", lambda row: steps.send(row["done"]))
+    train(RUN, None, folder / "work", folder / "out", tell)
 
 
 def test_killed_at_random_moments_the_run_ends_in_the_same_bits(tmp_path, whole):
@@ -303,20 +312,20 @@ def test_killed_at_random_moments_the_run_ends_in_the_same_bits(tmp_path, whole)
     kills, reached, exit_code = 0, 0, None
     while exit_code != 0:
         here, there = context.Pipe(duplex=False)
-        child = context.Process(target=train_and_tell, args=(tmp_path, there))
+        wanted = reached + int(rng.integers(1, 7))
+        child = context.Process(target=train_and_tell, args=(tmp_path, there, wanted + 2 if wanted < 18 else None))
         child.start()
         there.close()
-        wanted = reached + int(rng.integers(1, 7))
         try:
             while reached < wanted:
                 reached = here.recv()
             time.sleep(rng.uniform(0, 0.04))  # anywhere in a step, or in its checkpoint
-            if reached < 18:
+            if wanted < 18:
                 child.kill()
                 kills += 1
         except EOFError:
             pass  # the run has ended
-        child.join(60)
+        child.join(PATIENCE)
         exit_code = child.exitcode
         assert exit_code in (0, -9)
     assert kills >= 2
@@ -348,7 +357,7 @@ def test_two_processes_give_the_losses_of_one(stopped, tmp_path, whole):
         env=variables,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
     assert child.returncode == 0, child.stderr[-2000:]
     one = losses(trained(tmp_path / "one", EXACT)[0])

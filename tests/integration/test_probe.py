@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from tests import blocks, families
+from tests import blocks, families, smoke
+from tests.conftest import Call
 from xling_utils import probes
 from xling_utils.chapters import cka
 from xling_utils.corpora import controlled, labelled, parallel
 from xling_utils.errors import UserError
-from xling_utils.execution import ensure
 from xling_utils.scales import scale
 from xling_utils.store import RunStore
 
@@ -54,12 +51,6 @@ def text() -> list[str]:
     return [line for language in LANGUAGES for line in controlled.text(language, 200, 0)["text"][:]]
 
 
-def xling(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).with_name("xling")), *arguments]
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "XLING_STORE": str(place / "runs"), "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=900, env=environment)
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout's pages and notebooks, without what was built in it."""
@@ -69,7 +60,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_a_model_gets_a_small_book_of_its_own(project: Path, data: Path, tmp_path: Path) -> None:
+def test_a_model_gets_a_small_book_of_its_own(project: Path, data: Path, tmp_path: Path, xling: Call) -> None:
     model = families.saved(tmp_path / "my <model>", "DistilBERT", text())
     assert all(blocks.stands_in(page, DOCUMENTED) for page in ("README.md", "book/run/model.md"))
     documented = [{"MODEL": str(model), "DIR": str(data)}.get(word, word) for word in DOCUMENTED.split()[1:]]
@@ -90,7 +81,7 @@ def test_a_model_gets_a_small_book_of_its_own(project: Path, data: Path, tmp_pat
 def test_a_stored_run_is_probed_on_its_own_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLING_STORE", str(tmp_path))
     spec = scale("smoke").joint(("en", "fr"), 1)
-    run = ensure([spec], store=RunStore(tmp_path), progress=False)[spec]
+    run = smoke.trained(RunStore(tmp_path), spec)[spec]
     rows = probes.table("06_mds", str(run.path), "smoke", ("fr",), None)
     assert set(rows["run"]) == {run.key, f"{run.key}-untrained"} and set(rows["source"]) == {"en", "fr"}
     pd.testing.assert_frame_equal(rows, probes.table("06_mds", str(run.path), "smoke", ("fr",), None))
@@ -98,7 +89,7 @@ def test_a_stored_run_is_probed_on_its_own_text(tmp_path: Path, monkeypatch: pyt
         probes.table("01_data_size", str(run.path), "smoke", ("fr",), None)
 
 
-def test_mistakes_are_one_line(project: Path, data: Path, tmp_path: Path) -> None:
+def test_mistakes_are_one_line(project: Path, data: Path, tmp_path: Path, xling: Call) -> None:
     done = xling(project, "probe", str(tmp_path / "nothing"), "--data", str(data), "--languages", "fr")
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "no configuration" in done.stderr
     model = families.saved(tmp_path / "model", "BERT", text())

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.smoke import trained
 from xling_utils import random_labels, transfer
 from xling_utils.errors import UserError
-from xling_utils.execution import ensure
 from xling_utils.scales import scale
 from xling_utils.specs import Change, CorpusSpec, EncoderSpec, RunSpec
 from xling_utils.store import Run, RunStore
@@ -37,8 +37,8 @@ SPECS = {
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     store = RunStore(tmp_path_factory.mktemp("store"))
-    trained = ensure(list(SPECS.values()), store=store, progress=False)
-    return {name: trained[spec] for name, spec in SPECS.items()}
+    found = trained(store, *SPECS.values())
+    return {name: found[spec] for name, spec in SPECS.items()}
 
 
 def measured(run: Run, task: str) -> dict[tuple[str, str, str], float]:
@@ -114,7 +114,7 @@ def test_real_text_transfers(tmp_path, monkeypatch):
     spec = replace(SMOKE.bert(("en", "zh"), 300, 1), corpus=corpus, tokenizer=scale("natural").tokenizer(("en", "zh")))
     assert isinstance(spec.model, EncoderSpec)
     spec = replace(spec, tokenizer=replace(spec.tokenizer, size=6000))
-    run = ensure([spec], store=RunStore(tmp_path), data=DATA, progress=False)[spec]
+    run = trained(RunStore(tmp_path), spec, data=DATA)[spec]
     for task, metric in (("NLI", "accuracy"), ("NER", "f1")):
         monkeypatch.setitem(transfer.RECIPES, ("smoke", task), Recipe(100, 1, 32, 1e-3, 60))
         rows = list(transfer.rows(run, SMOKE, DATA, task))

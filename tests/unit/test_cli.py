@@ -2,16 +2,16 @@
 
 import json
 import lzma
-import os
 import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import Call
+from tests.faults import PATIENCE, wait_for
 from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
 from xling_utils.store import RunStore
 
@@ -69,12 +69,6 @@ def book(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def xling(book: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("XLING_")}
-    command = [str(XLING), *arguments]
-    return subprocess.run(command, cwd=book, capture_output=True, text=True, check=False, env=environment)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -89,7 +83,7 @@ def xling(book: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         *(f"data {c}" for c in ("check", "pack", "unpack")),
     ],
 )
-def test_every_command_has_help(book: Path, arguments: str) -> None:
+def test_every_command_has_help(book: Path, arguments: str, xling: Call) -> None:
     done = xling(book, *arguments.split(), "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Usage: xling" in done.stdout
@@ -136,7 +130,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[" ".join(m[0]) for m in MISTAKES])
-def test_a_mistake_is_one_line_and_exit_code_2(book: Path, arguments: list[str], message: str) -> None:
+def test_a_mistake_is_one_line_and_exit_code_2(book: Path, arguments: list[str], message: str, xling: Call) -> None:
     done = xling(book, *arguments)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
@@ -145,13 +139,13 @@ def test_a_mistake_is_one_line_and_exit_code_2(book: Path, arguments: list[str],
     assert not (book / "_build").exists(), "everything is checked before anything runs"
 
 
-def test_outside_of_a_book(tmp_path: Path) -> None:
+def test_outside_of_a_book(tmp_path: Path, xling: Call) -> None:
     done = xling(tmp_path, "run")
     assert done.returncode == 2
     assert "is not in a book" in done.stderr
 
 
-def test_chapters_are_executed_once_and_again_when_something_changes(book: Path) -> None:
+def test_chapters_are_executed_once_and_again_when_something_changes(book: Path, xling: Call) -> None:
     options = ("run", "01_first", "-p", "languages", "[en, ur]", "--seeds", "2", "-p", "rate", "1")
     done = xling(book, *options)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "01_first: executing")
@@ -185,7 +179,9 @@ def test_chapters_are_executed_once_and_again_when_something_changes(book: Path)
         (4, 1, "02_second: DeadKernelError: Kernel died [log: "),
     ],
 )
-def test_a_failed_chapter_is_named_and_the_others_finish(book: Path, seeds: int, code: int, message: str) -> None:
+def test_a_failed_chapter_is_named_and_the_others_finish(
+    book: Path, seeds: int, code: int, message: str, xling: Call
+) -> None:
     (book / "notebooks/03_third.py").write_text('# %% tags=["parameters"]\nseeds = 1\n')
     (book / "notebooks/01_first.py").unlink()
     done = xling(book, "run", "--seeds", str(seeds))
@@ -201,18 +197,15 @@ def test_a_failed_chapter_is_named_and_the_others_finish(book: Path, seeds: int,
 def test_an_interrupt_ends_the_kernel_too(book: Path) -> None:
     child = subprocess.Popen([XLING, "run", "02_second", "--seeds", "5"], cwd=book, stderr=subprocess.PIPE, text=True)
     kernel = book / "notebooks/kernel"
-    end = time.monotonic() + 30
-    while not (kernel.exists() and kernel.read_text()):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    wait_for(lambda: kernel.exists() and kernel.read_text())
     child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=90)
+    _, errors = child.communicate(timeout=PATIENCE)
     assert child.returncode == 130
     assert errors == "xling: interrupted; what was finished is kept, the same command continues\n"
     assert not Path(f"/proc/{kernel.read_text()}").exists()
 
 
-def test_the_store_from_the_command_line(book: Path) -> None:
+def test_the_store_from_the_command_line(book: Path, xling: Call) -> None:
     assert xling(book, "runs", "list").stdout == f"no runs in {book / 'runs'}\n"
     corpus = CorpusSpec("controlled", ("en", "fr"), 100)
     spec = RunSpec(corpus, TokenizerSpec(), EncoderSpec(), TrainingSpec(10), seed=7)
@@ -238,7 +231,7 @@ def test_the_store_from_the_command_line(book: Path) -> None:
     assert store.keys() == ["aa"]
 
 
-def test_benchmarks_run_in_turn(book: Path) -> None:
+def test_benchmarks_run_in_turn(book: Path, xling: Call) -> None:
     (book / "benchmarks").mkdir()
     (book / "benchmarks/one.py").write_text("print('fast')")
     (book / "benchmarks/two.py").write_text("raise SystemExit(3)")
@@ -249,7 +242,7 @@ def test_benchmarks_run_in_turn(book: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "xling: failed: two\n")
 
 
-def test_a_data_directory_is_checked(book: Path) -> None:
+def test_a_data_directory_is_checked(book: Path, xling: Call) -> None:
     text = book / "data/text/en"
     text.mkdir(parents=True)
     with lzma.open(text / "news.txt.xz", "wb") as file:
@@ -265,7 +258,7 @@ def test_a_data_directory_is_checked(book: Path) -> None:
     assert xling(book, "data", "check", "nowhere").returncode == 2
 
 
-def test_a_data_directory_travels_as_one_file(book: Path) -> None:
+def test_a_data_directory_travels_as_one_file(book: Path, xling: Call) -> None:
     for language in ("en", "fr", "sw"):
         (book / "data/text" / language).mkdir(parents=True)
         (book / "data/text" / language / "news.txt").write_text("One sentence .\n")

@@ -189,22 +189,22 @@ def _holder(store: RunStore, seconds: float) -> subprocess.Popen[str]:
 
 
 def test_a_lock_is_waited_for_and_ends_with_its_process(store: RunStore) -> None:
-    first = _holder(store, 60)
+    first = _holder(store, 600)
     assert first.stdout and first.stdout.readline() == "held\n"
     second = _holder(store, 0)
     time.sleep(0.5)
     assert second.poll() is None, "the second waits"
     first.kill()
-    assert second.wait(10) == 0
-    first.wait(10)
+    assert second.wait(faults.PATIENCE) == 0
+    first.wait(faults.PATIENCE)
 
 
 def test_a_killed_writer_leaves_no_run_and_its_remains_go(store: RunStore) -> None:
     code = HOLD.replace('print("held"', 'w = RunStore(sys.argv[1]).writing("k", None); w.__enter__(); print("held"')
-    child = subprocess.Popen([sys.executable, "-c", code, str(store.root), "60"], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen([sys.executable, "-c", code, str(store.root), "600"], stdout=subprocess.PIPE, text=True)
     assert child.stdout and child.stdout.readline() == "held\n"
     child.kill()
-    child.wait(10)
+    child.wait(faults.PATIENCE)
     assert len(list((store.root / ".partial").iterdir())) == 1
     assert store.keys() == []
     put(store, "k")

@@ -1,0 +1,80 @@
+"""Runs of the smallest scale, trained and measured in the process of the tests: a child imports for seconds first.
+
+Tests of what child processes do (``test_execution.py``, ``test_recording.py``, ``test_interrupts.py``) start real ones.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from xling_utils import execution, kept_rows, measures, worker
+from xling_utils.children import Children, Task
+from xling_utils.specs import RunSpec, to_dict
+from xling_utils.store import Run, RunStore
+from xling_utils.writing import held
+
+_alone = threading.Lock()
+"""Random numbers are drawn for a whole process: it trains one run at a time."""
+
+
+def _train(task: Task, children: Children, report: Callable[[dict[str, Any]], None], *_: object) -> None:
+    """In the place of ``children.run_worker``: the work of the child."""
+    import torch
+
+    request = {"key": task.key, "spec": to_dict(task.spec), "store": task.store.root, "threads": 1, "processes": 1}
+    with _alone, pytest.MonkeyPatch.context() as patch:
+        for name in worker.THREAD_VARIABLES:  # which a child sets for itself
+            patch.setenv(name, "1")
+        torch.set_num_threads(1)
+        worker._train_and_store({**request, "data": task.data and str(task.data)}, report)
+
+
+class _Pool:
+    """In the place of the processes that measure; what another process of these tests has measured is there."""
+
+    def __init__(self, *_: object, **options: object) -> None: ...
+
+    def __enter__(self) -> _Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def submit(self, measure: Callable[..., None], *arguments: Any) -> Future[None]:
+        done: Future[None] = Future()
+        path: Path = arguments[-1]
+        try:
+            with held(path.with_suffix(".lock")):
+                done.set_result(None if kept_rows.is_kept(path) else measure(*arguments))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+
+@contextmanager
+def in_this_process() -> Iterator[None]:
+    """Runs that are missing are trained here, and rows measured."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(execution, "run_worker", _train)
+        patch.setattr(measures, "ProcessPoolExecutor", _Pool)
+        yield
+
+
+def trained(store: RunStore, *specs: RunSpec, data: Path | None = None) -> dict[RunSpec, Run]:
+    """The runs, trained where the store has them not."""
+    with in_this_process():
+        return execution.ensure(specs, store=store, data=data, progress=False)
+
+
+def table(store: RunStore, chapter: str, languages: Sequence[str], seeds: int, live: str) -> pd.DataFrame:
+    """What ``measures.table`` gives of ``store`` at the scale ``smoke``."""
+    with in_this_process(), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XLING_STORE", str(store.root))
+        return measures.table(chapter, "smoke", languages, seeds, live)
