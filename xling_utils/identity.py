@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from sysconfig import get_path
 
 PACKAGE = Path(__file__).parent
 LIBRARIES = ("numpy", "pandas", "scipy")
@@ -29,6 +30,12 @@ def _of_any(path: Path) -> str | None:
         return None
 
 
+def of_folder(folder: Path) -> str:
+    """The hash of all files in ``folder`` and of their places in it."""
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return of(*(f"{path.relative_to(folder).as_posix()} {_of_any(path)}" for path in found))
+
+
 def of_file(path: Path) -> str:
     """The hash of a file's content, which is read again when its size or the time that it was written changed."""
     state = path.stat()
@@ -45,6 +52,12 @@ def _content(path: Path, *_: int) -> str:
 def package() -> str:
     """The hash of this package's code and tables, and of the Python and the libraries that they compute with."""
     return of(platform.python_version(), *(f"{name} {version(name)}" for name in LIBRARIES), *_sources())
+
+
+@cache
+def installed() -> str:
+    """The hash of the names and versions of all packages that are installed beside this one."""
+    return of(*sorted(path.name for path in Path(get_path("purelib")).glob("*.dist-info")))
 
 
 def _sources() -> Iterable[Path]:

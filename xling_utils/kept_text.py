@@ -20,6 +20,19 @@ def keep(path: Path, text: str) -> None:
         _write(path, text)
 
 
+def load(path: Path) -> str | None:
+    """The text at ``path``, or None where there is none. One that is damaged counts as absent, and a line says so."""
+    try:
+        text = verified(path.read_bytes().decode("utf-8"))
+    except OSError:
+        return None
+    except UnicodeDecodeError:
+        text = None
+    if text is None:
+        print(f"{path} is damaged and counts as absent", file=sys.stderr)
+    return text
+
+
 def verified(whole: str) -> str | None:
     """The text in the content of a file of :func:`keep`, or None where it is damaged."""
     first, _, text = whole.partition("\n")
@@ -29,14 +42,13 @@ def verified(whole: str) -> str | None:
 def once(path: Path, identity: str, make: Callable[[], str]) -> str:
     """The text at ``path`` that was made of ``identity``; where there is none, what ``make`` gives, kept for the next.
 
-    Of several processes one makes it, and the others wait. If it is damaged, one line says so, and it counts as absent.
-    Where nothing can be written it is made at every call.
+    Of several processes one makes it, and the others wait. Where nothing can be written it is made at every call.
     """
     with ExitStack() as stack:
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             stack.enter_context(held(path.with_suffix(".lock")))
-        of, _, text = (_load(path) or "").partition("\n")
+        of, _, text = (load(path) or "").partition("\n")
         if of != identity:
             text = make()
             with suppress(OSError):
@@ -54,18 +66,6 @@ def _write(path: Path, text: str) -> None:
         draft.rename(path)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _load(path: Path) -> str | None:
-    try:
-        text = verified(path.read_bytes().decode("utf-8"))
-    except OSError:
-        return None
-    except UnicodeDecodeError:
-        text = None
-    if text is None:
-        print(f"{path} is damaged and counts as absent", file=sys.stderr)
-    return text
 
 
 def _digest(text: str) -> str:
