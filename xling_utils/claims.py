@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xling_utils import files, records
+from xling_utils import files, identity, kept_text, records
 from xling_utils.chapters import MODULES
 from xling_utils.errors import UserError
 from xling_utils.predicates import Predicate, Rows, Sample, Selection, names_in, sample
+from xling_utils.retrieval import Interval
 from xling_utils.scales import scale as scale_of
+from xling_utils.specs import canonical_json
 from xling_utils.store import checkout
 from xling_utils.verdicts import NOT_REPRODUCED, REPRODUCED, UNTESTED, Part, decide
 
@@ -130,13 +133,36 @@ def findings(scale: str) -> list[Finding]:
     """Every claim at ``scale``, tested on the committed rows."""
     if scale == "paper":
         return [Finding(claim, scale, UNTESTED, reason=PAPER_SCALE) for claim in load().claims]
-    files = [root() / "book/claims.yml", *sorted((root() / "book/records").glob(f"*.{scale}.csv"))]
-    return _findings(scale, tuple((file, file.stat().st_mtime_ns) for file in files if file.exists()))
+    read = [root() / "book/claims.yml", *sorted((root() / "book/records").glob(f"*.{scale}.csv"))]
+    return _findings(scale, identity.of(identity.package(), canonical_json(scale_of(scale)), *read))
 
 
 @cache
-def _findings(scale: str, _: tuple[tuple[Path, int], ...]) -> list[Finding]:
-    return load().test({chapter: records.load(chapter, scale) for chapter in MODULES}, scale)
+def _findings(scale: str, made_of: str) -> list[Finding]:
+    """Those kept in ``_build/ledger``, if they were made of the same."""
+
+    def test() -> str:
+        found = load().test({chapter: records.load(chapter, scale) for chapter in MODULES}, scale)
+        return json.dumps([_plain(finding) for finding in found], indent=1)
+
+    kept = json.loads(kept_text.once(root() / "_build/ledger" / f"{scale}.json", made_of, test))
+    return [_finding(claim, scale, found) for claim, found in zip(load().claims, kept, strict=True)]
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    parts = [
+        {**vars(part), "test": finding.claim.tests.index(part.test), "interval": list(vars(part.interval).values())}
+        for part in finding.parts
+    ]
+    return {"verdict": finding.verdict, "parts": parts, "p": finding.p, "reason": finding.reason}
+
+
+def _finding(claim: Claim, scale: str, plain: Mapping[str, Any]) -> Finding:
+    parts = [
+        {**part, "test": claim.tests[part["test"]], "interval": Interval(*part["interval"]), "p": tuple(part["p"])}
+        for part in plain["parts"]
+    ]
+    return Finding(**{**plain, "claim": claim, "scale": scale, "parts": tuple(Part(**part) for part in parts)})
 
 
 def load() -> Ledger:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from xling_utils import cli_data, cli_runs
+from xling_utils import cli_data, cli_runs, startup
 from xling_utils.cli_output import OPTIONS, Json, aligned, to_json
 from xling_utils.errors import UserError
 from xling_utils.parameters import languages_of
@@ -38,6 +38,7 @@ DataDirectory = Annotated[
 def main() -> None:
     """Runs the command line: 0 on success, 1 when a chapter or benchmark failed, 2 with one line on standard
     error on a mistake of the caller, 130 when interrupted."""
+    startup.spare()
     for stream in (sys.stdout, sys.stderr):  # names of files may be in no encoding, terminals in an old one
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:

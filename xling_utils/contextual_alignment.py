@@ -31,6 +31,7 @@ from xling_utils.reading import Reading
 from xling_utils.retrieval import Interval
 from xling_utils.scales import Scale
 from xling_utils.store import Run
+from xling_utils.tasks import CONTEXTUAL
 from xling_utils.tokenization import Coder
 from xling_utils.transfer import LABELLED_SEED, Source, scores
 from xling_utils.transfer.inputs import Input, batches, tagged
@@ -39,8 +40,6 @@ from xling_utils.transfer.readers import CodedReader
 from xling_utils.transfer.tuning import TEST_BATCH, Model, Recipe, Tagger, answers, fine_tune
 from xling_utils.word_aligner import align
 
-CONTEXTUAL = "contextual alignment"
-"""The task's name."""
 STACK = {"smoke": 1, "controlled": 1, "natural": 2, "paper": 4}
 """By scale: Transformer layers that are learned with the task."""
 RECIPES = {

@@ -19,12 +19,8 @@ from xling_utils.scales import Scale
 from xling_utils.sentence_retrieval import sentence_vectors
 from xling_utils.specs import DOUBLE
 from xling_utils.store import Run
+from xling_utils.tasks import DOUBLES, RETRIEVAL, TRANSLATION
 from xling_utils.word_retrieval import MINIMUM_COUNT
-
-DOUBLES = "finding the double"
-"""The task's name, of both its parts."""
-TRANSLATION, RETRIEVAL = "word translation", "sentence retrieval"
-"""Its parts, the tasks of its rows."""
 
 
 def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:

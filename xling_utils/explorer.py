@@ -13,16 +13,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from xling_utils.errors import UserError
-from xling_utils.reading import Reading
-from xling_utils.representations import centred
 from xling_utils.retrieval import nearest
 from xling_utils.scales import Scale
 from xling_utils.specs import EncoderSpec
 from xling_utils.store import Run
-from xling_utils.word_retrieval import Dictionary, dictionary
 
 if TYPE_CHECKING:
     import ipywidgets
+
+    from xling_utils.word_retrieval import Dictionary
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,10 @@ class Explorer:
     @classmethod
     def of(cls, run: Run, scale: Scale, data: Path | None = None) -> Explorer:
         """Reads a stored run. Raises :class:`UserError` unless it is an encoder of English and one other language."""
+        from xling_utils.reading import Reading
+        from xling_utils.representations import centred
+        from xling_utils.word_retrieval import dictionary
+
         languages = run.spec.corpus.languages
         if len(languages) != 2 or "en" not in languages or not isinstance(run.spec.model, EncoderSpec):
             raise UserError(

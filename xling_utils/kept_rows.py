@@ -3,24 +3,20 @@ read."""
 
 from __future__ import annotations
 
-import hashlib
 import io
-import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
-from xling_utils import files
+from xling_utils import files, kept_text
 from xling_utils.errors import UserError
-from xling_utils.writing import enough_space
 
 NUMBERS = ("seed", "layer", "step", "value", "low", "high", "n")
 """The columns that hold numbers."""
 KEYS = ("run", "beside")
 """The columns that hold keys of runs."""
-CHECKSUM = "# sha256 "
 FIRST_COLUMNS = ("task,", "experiment,")
 """How a table begins that was kept before there were checksums."""
 
@@ -44,16 +40,7 @@ def from_csv(source: Path | io.StringIO, needed: Iterable[str] = ()) -> pd.DataF
 
 def keep(path: Path, rows: pd.DataFrame) -> None:
     """Puts ``rows`` at ``path`` for :func:`load`. Raises :class:`UserError` on a full disk, and leaves nothing then."""
-    text = to_csv(rows)
-    draft = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        with enough_space(path), draft.open("w", encoding="utf-8", newline="") as file:
-            file.write(f"{CHECKSUM}{_digest(text)}\n{text}")
-            file.flush()
-            os.fsync(file.fileno())
-        draft.rename(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    kept_text.keep(path, to_csv(rows))
 
 
 def is_kept(path: Path) -> bool:
@@ -85,11 +72,4 @@ def _text(path: Path) -> str | None:
         whole = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
         return None
-    if whole.startswith(FIRST_COLUMNS):
-        return whole
-    first, _, text = whole.partition("\n")
-    return text if first == CHECKSUM + _digest(text) else None
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return whole if whole.startswith(FIRST_COLUMNS) else kept_text.verified(whole)

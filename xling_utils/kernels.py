@@ -13,6 +13,8 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, TextIO
 from uuid import uuid4
 
+from xling_utils import startup
+
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
@@ -101,7 +103,8 @@ class Kernels:
             def kernel_spec(self) -> KernelSpec:
                 spec = get_kernel_dict()
                 # Else every kernel warns that it listens on this machine, and reports its own end as an error.
-                return KernelSpec(**{**spec, "argv": [*spec["argv"], "--log-level=CRITICAL"]})
+                options = ["-f", "{connection_file}", "--log-level=CRITICAL"]
+                return KernelSpec(**{**spec, "argv": [*startup.command(startup.KERNEL), *options]})
 
             async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
                 os.makedirs(jupyter_runtime_dir(), mode=0o700, exist_ok=True)

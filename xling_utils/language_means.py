@@ -16,14 +16,11 @@ from xling_utils import language_identity, sentence_retrieval
 from xling_utils.corpora import parallel
 from xling_utils.representations import UNITS
 from xling_utils.scales import Scale
-from xling_utils.sentence_retrieval import METHODS, mined, placed, sentence_vectors
+from xling_utils.sentence_retrieval import mined, placed, sentence_vectors
 from xling_utils.subject import Subject
+from xling_utils.tasks import ALL, LANGUAGE_MEANS, METHODS
 from xling_utils.transfer.scores import f1
 
-LANGUAGE_MEANS = "language means"
-"""The task's name."""
-ALL = "all"
-"""Source and target of what is measured over all languages at once."""
 Array = npt.NDArray[np.floating]
 
 

@@ -13,11 +13,10 @@ from xling_utils.corpora.text import normalise
 from xling_utils.scales import Scale
 from xling_utils.specs import Form
 from xling_utils.subject import Subject
+from xling_utils.tasks import TOKEN_TRANSLATION
 from xling_utils.token_translation import predicted
 from xling_utils.translation import bleu1, convert_rate, third_rate
 
-TOKEN_TRANSLATION = "token translation"
-"""The task's name."""
 WEIGHTS = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)
 """A, Tables 1 and 2, has 1 to 3; 0 leaves the sentence alone, and less moves it away from the other language."""
 Array = npt.NDArray[np.floating]

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from xling_utils import claims, records
-from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.claims import Finding
 from xling_utils.predicates import beside_english
 from xling_utils.verdicts import NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, UNTESTED, Part
@@ -33,6 +32,8 @@ def table(
     ``verdict``, which is on the recorded rows if those are asked for. What a claim has once stands in its first row.
     Claims that have no number are left out.
     """
+    from xling_utils.charts import LANGUAGE_NAMES
+
     found: dict[str, list[Finding]] = {}
     if recorded:
         found["recorded"] = claims.findings(scale)

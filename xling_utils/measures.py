@@ -15,51 +15,44 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from xling_utils import (
-    chapters,
-    contextual_alignment,
-    double,
-    kept_rows,
-    language_means,
-    language_shift,
-    model_similarity,
-    moved_transfer,
-    random_labels,
-    transfer,
-    word_alignment,
-    word_retrieval,
-)
+from xling_utils import chapters, kept_rows
 from xling_utils.chapters import Planned
-from xling_utils.contextual_alignment import CONTEXTUAL
 from xling_utils.corpora import task_files
-from xling_utils.double import DOUBLES
 from xling_utils.errors import UserError
 from xling_utils.execution import ensure, usable_cores
-from xling_utils.language_means import LANGUAGE_MEANS
-from xling_utils.language_shift import TOKEN_TRANSLATION
-from xling_utils.model_similarity import SIMILARITY
 from xling_utils.progress import bar
-from xling_utils.random_labels import RANDOM_LABELS
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import CorpusSpec, canonical_json, written_language
 from xling_utils.store import Run, RunStore
-from xling_utils.subject import Subject
-from xling_utils.word_alignment import WORD_ALIGNMENT
+from xling_utils.tasks import (
+    CONTEXTUAL,
+    DOUBLES,
+    LANGUAGE_MEANS,
+    LEARNED,
+    RANDOM_LABELS,
+    SHIFTED,
+    SIMILARITY,
+    TOKEN_TRANSLATION,
+    WORD_ALIGNMENT,
+    WORDS,
+)
+
+if TYPE_CHECKING:
+    from xling_utils.subject import Subject
 
 _CORPORA = tuple(f"corpora/{room}.py" for room in ("__init__", "directory", "kept", "labelled", "text", "transforms"))
-_READING = ("reading.py", "word_retrieval.py", "retrieval.py", "representations.py", "weights.py", "encoder.py",
-            "tokenization.py", *_CORPORA)  # fmt: skip
-_LENS = ("lens.py", "representations.py", "subject.py", "corpora/parallel.py", *_CORPORA)
-WORDS = "word retrieval"
-"""The task of chapter 1."""
+_READING = ("tasks.py", "reading.py", "word_retrieval.py", "retrieval.py", "representations.py", "weights.py",
+            "encoder.py", "tokenization.py", *_CORPORA)  # fmt: skip
+_LENS = ("tasks.py", "lens.py", "representations.py", "subject.py", "corpora/parallel.py", *_CORPORA)
 ROOMS = {
     SIMILARITY: (*_READING, "model_similarity.py", "lens.py", "similarity.py", "alignment.py",
                  "sentence_retrieval.py", "corpora/parallel.py"),
@@ -69,25 +62,39 @@ ROOMS = {
     TOKEN_TRANSLATION: (*_LENS, "language_shift.py", "language_identity.py", "token_translation.py", "translation.py"),
     CONTEXTUAL: (*_READING, "contextual_alignment.py", "word_aligner.py", "alignment.py", "model_similarity.py",
                  "corpora/parallel.py", "corpora/treebanks.py", "transfer/*.py"),
-    **dict.fromkeys(moved_transfer.TASKS, (*_LENS, "moved_transfer.py", "transfer/*.py", "corpora/treebanks.py")),
+    **dict.fromkeys(SHIFTED, (*_LENS, "moved_transfer.py", "transfer/*.py", "corpora/treebanks.py")),
     DOUBLES: (*_READING, "double.py", "reading.py", "lens.py", "sentence_retrieval.py"),
     WORDS: (*_READING, "corpora/treebanks.py"),
-    **dict.fromkeys(transfer.TASKS, (*_READING, "transfer/*.py")),
+    **dict.fromkeys(LEARNED, (*_READING, "transfer/*.py")),
     RANDOM_LABELS: (*_READING, "transfer/*.py", "random_labels.py"),
 }  # fmt: skip
 """Task -> the sources that its rows depend on."""
+
+
+def _late(name: str, **given: Any) -> Callable[..., Iterator[dict[str, Any]]]:
+    """``module:function`` of this package, imported when it is called: what measures takes seconds to import."""
+    return lambda *asked: resolve_name(f"xling_utils.{name}")(*asked, **given)
+
+
 BESIDE = {
-    SIMILARITY: model_similarity.of_runs,
-    WORD_ALIGNMENT: word_alignment.rows,
-    CONTEXTUAL: contextual_alignment.rows,
+    SIMILARITY: _late("model_similarity:of_runs"),
+    WORD_ALIGNMENT: _late("word_alignment:rows"),
+    CONTEXTUAL: _late("contextual_alignment:rows"),
 }
 """Tasks that compare a run with one beside it."""
 SUBJECTS: dict[str, Callable[[Subject, Scale], Iterator[dict[str, Any]]]] = {
-    LANGUAGE_MEANS: language_means.rows,
-    TOKEN_TRANSLATION: language_shift.rows,
-    **{task: partial(moved_transfer.rows, task=task) for task in moved_transfer.TASKS},
+    LANGUAGE_MEANS: _late("language_means:rows"),
+    TOKEN_TRANSLATION: _late("language_shift:rows"),
+    **{task: _late("moved_transfer:rows", task=task) for task in SHIFTED},
 }
 """Tasks that take any masked language model."""
+ALONE = {
+    WORDS: _late("word_retrieval:rows"),
+    DOUBLES: _late("double:rows"),
+    RANDOM_LABELS: _late("random_labels:rows"),
+    **{task: _late("transfer:rows", task=task) for task in LEARNED},
+}
+"""Tasks that take one run."""
 
 
 class MeasuresFailed(RuntimeError):
@@ -250,15 +257,11 @@ def rows(run: Run, task: str, scale: Scale, data: Path | None, beside: Run | Non
     if task in BESIDE:
         found = BESIDE[task](run, beside, scale, data)
     elif task in SUBJECTS:
+        from xling_utils.subject import Subject
+
         found = SUBJECTS[task](Subject.of_run(run, data), scale)
-    elif task == WORDS:
-        found = word_retrieval.rows(run, scale, data)
-    elif task == DOUBLES:
-        found = double.rows(run, scale, data)
-    elif task == RANDOM_LABELS:
-        found = random_labels.rows(run, scale, data)
     else:
-        found = transfer.rows(run, scale, data, task)
+        found = ALONE[task](run, scale, data)
     frame = pd.DataFrame(list(found)).assign(run=run.key)
     if beside is not None:
         frame = frame.assign(beside=beside.key)

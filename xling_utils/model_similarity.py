@@ -22,9 +22,8 @@ from xling_utils.sentence_retrieval import sentence_vectors
 from xling_utils.similarity import cka_of_layers
 from xling_utils.store import Run
 from xling_utils.subject import Subject
+from xling_utils.tasks import SIMILARITY
 
-SIMILARITY = "similarity"
-"""The task's name."""
 SENTENCES = {"smoke": (80, 40), "controlled": (2_000, 500), "natural": (10_000, 1_000), "paper": (10_000, 1_000)}
 """By scale: translations that CKA is measured and rotations are fitted on (C: 10,000), and those to be found."""
 Array = npt.NDArray[np.float32]

@@ -29,8 +29,10 @@ from xling_utils.errors import UserError
 from xling_utils.representations import language_means
 from xling_utils.retrieval import Interval, bootstrap
 from xling_utils.scales import Scale
-from xling_utils.sentence_retrieval import METHODS
 from xling_utils.subject import Subject
+from xling_utils.tasks import METHODS, MOVED, PARSING, POS, UPPER, WHOLE
+from xling_utils.tasks import SHIFTED as TASKS
+from xling_utils.tasks import SHIFTED_INFERENCE as NLI
 from xling_utils.transfer import LABELLED_SEED, Source
 from xling_utils.transfer.inputs import Input, paired, tagged
 from xling_utils.transfer.moved import MovedReader
@@ -39,9 +41,6 @@ from xling_utils.transfer.readers import Reader
 from xling_utils.transfer.scores import Counts, usual_tags
 from xling_utils.transfer.tuning import Classifier, Model, Recipe, Tagger, answers, fine_tune
 
-TASKS = NLI, POS, PARSING = "NLI with shift", "POS", "parsing"
-WHOLE, UPPER, MOVED = "all layers", "upper half", "upper half with shift"
-"""The methods of ``NLI``: what is fine-tuned, and whether the states are then moved."""
 ORIGINAL, ZERO_MEAN, SHIFT = METHODS
 """The methods of the other two."""
 METRICS = {POS: ("accuracy",), PARSING: ("uas", "las")}

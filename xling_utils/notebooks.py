@@ -25,6 +25,7 @@ from xling_utils.ahead import ahead
 from xling_utils.errors import UserError
 from xling_utils.execution import usable_cores
 from xling_utils.files import json_object, source
+from xling_utils.identity import of_file
 from xling_utils.kernels import Interrupted, Kernels
 from xling_utils.parameters import checked
 from xling_utils.writing import held
@@ -235,7 +236,7 @@ def _identity(root: Path, name: str, parameters: Mapping[str, Any]) -> str:
     digest = hashlib.sha256(json.dumps(shown, sort_keys=True).encode())
     for path in (root / "notebooks" / f"{name}.py", root / "requirements.lock", *_sources(root)):
         if path.is_file():
-            digest.update(f"\n{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}".encode())
+            digest.update(f"\n{path.name} {of_file(path)}".encode())
     if parameters.get("data"):
         for folder, _, files in sorted(os.walk(parameters["data"])):
             for file in sorted(files):

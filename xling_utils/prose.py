@@ -10,6 +10,7 @@ mark.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,13 +18,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from xling_utils import claims, files, front_page, records
+from xling_utils import claims, files, front_page, identity, kept_text, records
 from xling_utils.chapters import MODULES
 from xling_utils.errors import UserError
 from xling_utils.predicates import Predicate, Rows, Selection, sample
 from xling_utils.retrieval import Interval, over_seeds
 from xling_utils.scales import SCALES
 from xling_utils.scales import scale as scale_of
+from xling_utils.specs import canonical_json
 
 MARK = re.compile(r"(?P<typed>[\N{MINUS SIGN}.0-9]+(?:\N{NO-BREAK SPACE}%)?)<!-- value: (?P<name>[^\n]+?) -->")
 """What was typed, and the name of the number."""
@@ -70,12 +72,18 @@ def values() -> dict[str, str]:
     Raises :class:`UserError` with the name of one that the rows do not give."""
     root = claims.root()
     read = [root / "book/numbers.yml", root / "book/claims.yml", *sorted((root / "book/records").glob("*.csv"))]
-    return dict(_values(tuple((path, path.stat().st_mtime_ns) for path in read)))
+    sizes = (canonical_json(scale_of(scale)) for scale in SCALES)
+    return dict(_values(read[0], identity.of(identity.package(), *sizes, *read)))
 
 
 @cache
-def _values(read: tuple[tuple[Path, int], ...]) -> tuple[tuple[str, str], ...]:
-    path = read[0][0]
+def _values(path: Path, made_of: str) -> dict[str, str]:
+    """Those kept in ``_build/ledger``, if they were made of the same."""
+    place = claims.root() / "_build/ledger/numbers.json"
+    return json.loads(kept_text.once(place, made_of, lambda: json.dumps(_computed(path), indent=1)))
+
+
+def _computed(path: Path) -> dict[str, str]:
     numbers = _read(path)
     rows = {
         scale: Rows(
@@ -84,12 +92,12 @@ def _values(read: tuple[tuple[Path, int], ...]) -> tuple[tuple[str, str], ...]:
         )
         for scale in {n.scale for n in numbers.values()}
     }
-    found = list(front_page.values().items())
+    found = front_page.values()
     for name, number in numbers.items():
         write, interval = FORMS[number.as_], _interval(path, name, number, rows[number.scale])
         ends = zip(("", *ENDS), (interval.value, interval.low, interval.high), strict=True)
-        found += [(f"{name} {end}".strip(), write(value)) for end, value in ends]
-    return tuple(found)
+        found |= {f"{name} {end}".strip(): write(value) for end, value in ends}
+    return found
 
 
 def _interval(path: Path, name: str, number: Number, rows: Rows) -> Interval:

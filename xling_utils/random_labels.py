@@ -12,9 +12,6 @@ from xling_utils import corpora, transfer
 from xling_utils.scales import Scale
 from xling_utils.store import Run
 
-RANDOM_LABELS = "NLI, random labels"
-"""The name of this task among measures; its rows are of the task NLI."""
-
 
 class Shuffled(transfer.Source):
     """Labelled data in English whose labels changed places, in training and in the dev data that choose the epoch.

@@ -14,7 +14,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -22,15 +21,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from xling_utils import content_policy, margins
+from xling_utils import content_policy, margins, published_book, startup
 from xling_utils.charts_mime import BUNDLE
 from xling_utils.errors import UserError
 from xling_utils.files import json_object, yaml_mapping
 from xling_utils.launch import with_buttons
+from xling_utils.published_book import STATIC
 from xling_utils.specs import LANGUAGES, of_earlier_recipe
 from xling_utils.writing import held
 
-STATIC = Path(__file__).parent / "static"
 _TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")
 _MARK = re.compile(rb"^<!-- fill: ([a-z ]+) -->$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -110,19 +109,23 @@ def render(root: Path, *, strict: bool = True, repository: str | None = None, br
     with buttons that open its chapters there (see :mod:`launch`).
 
     With ``strict`` every warning (a dead reference, an unknown citation, a duplicate label) is an error.
-    Raises `UserError` with the first one, its file and line; ``_build/render.log`` has the whole output.
+    Raises `UserError` with the first one, its file and line; ``_build/render.log`` has the whole output. A book that
+    was rendered of the very same things is left as it is.
     """
     build = root / "_build"
     build.mkdir(exist_ok=True)
     with held(build / "rendering.lock"):
-        return _render(stage(root, build / "executed", build / "stage", repository, branch), build, strict)
+        notebooks = [build / "executed" / f"{name}.ipynb" for name in chapters(root)]
+        made_of = published_book.made_of(root, notebooks, (strict, repository, branch))
+        if not published_book.is_there(build / "html", made_of):
+            _render(stage(root, build / "executed", build / "stage", repository, branch), build, strict)
+            published_book.note(build / "html", made_of)
+    return build / "html"
 
 
-def _render(staged: Path, build: Path, strict: bool) -> Path:
+def _render(staged: Path, build: Path, strict: bool) -> None:
     command = [
-        sys.executable,
-        "-c",
-        "from jupyter_book.cli.main import main; main()",
+        *startup.command(startup.RENDERER),
         "build",
         str(staged),
         "-n",
@@ -147,7 +150,6 @@ def _render(staged: Path, build: Path, strict: bool) -> Path:
         shutil.rmtree(staged / "_build", ignore_errors=True)
     if done.returncode:
         raise UserError(f"the book did not render: {_first_problem(log)}; everything it said is in {log}")
-    return build / "html"
 
 
 def filled(page: bytes) -> bytes:

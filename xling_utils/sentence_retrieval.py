@@ -12,10 +12,9 @@ import numpy.typing as npt
 from xling_utils.errors import UserError
 from xling_utils.lens import states
 from xling_utils.retrieval import bootstrap, nearest, ranks
+from xling_utils.tasks import METHODS
 
 Array = npt.NDArray[np.floating]
-
-METHODS = ("original", "zero-mean", "mean difference shift")
 
 
 def sentence_vectors(model: Any, tokenizer: Any, sentences: Sequence[str]) -> npt.NDArray[np.float32]:

@@ -15,10 +15,9 @@ from xling_utils.reading import Reading
 from xling_utils.retrieval import bootstrap, ranks
 from xling_utils.scales import Scale
 from xling_utils.store import Run
+from xling_utils.tasks import WORD_ALIGNMENT
 from xling_utils.word_retrieval import restrict
 
-WORD_ALIGNMENT = "word alignment"
-"""The task's name."""
 SPLIT_SEED = 0
 """Of the halves of a dictionary, the same for every run."""
 

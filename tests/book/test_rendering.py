@@ -8,11 +8,13 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.book import axe
 from tests.book.browser import Browser
+from xling_utils import identity, published_book
 from xling_utils.errors import UserError
 from xling_utils.rendering import pages, render, stage
 
@@ -34,6 +36,50 @@ def test_only_a_changed_page_is_parsed_again(root: Path) -> None:
     log = (root / "_build" / "render.log").read_text(encoding="utf-8")
     assert "0 added, 1 changed, 0 removed" in log
     assert "One more sentence." in (root / "_build" / "html" / "book" / "intro.html").read_text(encoding="utf-8")
+
+
+def rendered(root: Path, **asked: Any) -> bool:
+    """Whether the book was rendered, not only looked at."""
+    log = root / "_build" / "render.log"
+    log.unlink(missing_ok=True)
+    render(root, **asked)
+    return log.exists()
+
+
+def test_what_has_not_changed_is_not_rendered_again(root: Path) -> None:
+    assert rendered(root) and not rendered(root)
+    for page in (root / "_build" / "html" / "book" / "intro.html", root / "_build" / "html" / "index.html"):
+        sound = page.read_bytes()
+        page.write_bytes(sound + b" ")
+        assert rendered(root) and page.read_bytes() == sound
+        page.unlink()
+        assert rendered(root) and page.read_bytes() == sound
+    (root / "_build" / "html" / "more.html").touch()
+    assert rendered(root)
+    (root / "_build" / "html.made_of").write_text("of nothing")
+    assert rendered(root) and not rendered(root)
+    assert rendered(root, repository="https://github.com/someone/book")
+
+
+def test_whatever_a_book_is_made_of_has_it_rendered_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page, the configuration, a record, a chapter that was executed, a file for browsers, this package, another
+    version of what renders."""
+    asked = [root / "_build/executed/01_sample.ipynb"], (True,)
+    static = shutil.copytree(published_book.STATIC, root / "static")
+    monkeypatch.setattr(published_book, "STATIC", static)
+    seen = {published_book.made_of(root, *asked)}
+    parts = ("book/intro.md", "_config.yml", "_toc.yml", "_build/executed/01_sample.ipynb", "static/book.css")
+    for count, name in enumerate((*parts, "book/records/01_sample.controlled.csv"), 2):
+        (root / name).parent.mkdir(exist_ok=True)
+        with (root / name).open("a") as file:
+            file.write("\n")
+        seen.add(published_book.made_of(root, *asked))
+        assert len(seen) == count, name
+    for what in ("package", "installed"):
+        monkeypatch.setattr(identity, what, lambda: "another")
+        seen.add(published_book.made_of(root, *asked))
+    assert len(seen) == len(parts) + 4
+    assert identity.PACKAGE / "charts.py" in identity._sources()
 
 
 def test_a_page_changed_after_the_clock_was_set_back_is_rendered(root: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from xling_utils.errors import UserError
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec, written_language
+from xling_utils.tasks import LEARNED
 from xling_utils.tokenization import id_count
 
 MODULES = {
@@ -27,8 +28,6 @@ MODULES = {
 }
 """Chapter -> the module of this package that declares it."""
 
-LABELLED = ("NLI", "NER")
-"""Tasks that are learned from labelled text; the random labels of the control are those of the first."""
 LIVE = ("headline", "all", "none")
 ALL_SEEDS = 5
 
@@ -108,7 +107,7 @@ def measurable(chapter: str, planned: Sequence[Planned], data: Path | None) -> d
         of, wanted = each.spec.corpus, module(chapter).tasks(each)
         lacks = dict[str, list[str]]()
         if data is not None and of.source == "directory":
-            labels = {task: task.partition(",")[0] for task in wanted if task.partition(",")[0] in LABELLED}
+            labels = {task: task.partition(",")[0] for task in wanted if task.partition(",")[0] in LEARNED}
             lacks = {task: labelled.lacking(kind, of.languages, data) for task, kind in labels.items()}
         absent |= {name: task for task, names in lacks.items() for name in names}
         found[each] = tuple(task for task in wanted if not lacks.get(task))

@@ -10,10 +10,8 @@ import pandas as pd
 
 from xling_utils.chapters import Planned
 from xling_utils.chapters.contrasts import base_run
-from xling_utils.contextual_alignment import CONTEXTUAL
-from xling_utils.model_similarity import SIMILARITY
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
-from xling_utils.word_alignment import WORD_ALIGNMENT
+from xling_utils.tasks import CONTEXTUAL, SIMILARITY, WORD_ALIGNMENT
 
 CHAPTER = "07_cka"
 COLUMNS = ("encoders", "beside")

@@ -10,10 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from xling_utils.chapters.contrasts import ENTITIES, INFERENCE, targets
+from xling_utils.chapters.contrasts import targets
 from xling_utils.chapters.data_size import headline_layer, summary, with_sources
 from xling_utils.retrieval import Interval, over_seeds
 from xling_utils.scales import Scale
+from xling_utils.tasks import ENTITIES, INFERENCE
 
 RETRIEVAL = "word retrieval (mean reciprocal rank)"
 MEASURES = {

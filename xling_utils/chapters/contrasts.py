@@ -7,13 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from xling_utils import transfer
 from xling_utils.chapters import Planned
-from xling_utils.measures import WORDS
 from xling_utils.scales import FIRST_REPORTED_SEED, SNAPSHOTS, Scale
 from xling_utils.specs import RunSpec
-
-INFERENCE, ENTITIES = transfer.TASKS
+from xling_utils.tasks import ENTITIES, LEARNED, WORDS
 
 Conditions = Callable[[Scale, RunSpec, RunSpec], Iterator[tuple[dict[str, Any], RunSpec, bool]]]
 """(scale, base run, the same without snapshots to vary) -> (condition, run, whether it belongs to the headline)."""
@@ -49,7 +46,7 @@ def base_run(scale: Scale, language: str, seed: int, first: bool) -> RunSpec:
 
 def tasks(planned: Planned) -> tuple[str, ...]:
     """What every run is measured on: word retrieval, zero-shot inference, and named entities."""
-    return (WORDS, *transfer.TASKS)
+    return (WORDS, *LEARNED)
 
 
 def experiment(own: str, row: dict[str, Any]) -> str | None:

@@ -9,12 +9,11 @@ from typing import Any
 import pandas as pd
 
 from xling_utils.chapters import Planned
-from xling_utils.chapters.contrasts import INFERENCE, NATURAL_LANGUAGES
-from xling_utils.measures import WORDS
-from xling_utils.random_labels import RANDOM_LABELS
+from xling_utils.chapters.contrasts import NATURAL_LANGUAGES
 from xling_utils.retrieval import over_seeds
 from xling_utils.scales import FIRST_REPORTED_SEED, SNAPSHOTS, Scale
 from xling_utils.specs import EncoderSpec, StaticSpec
+from xling_utils.tasks import INFERENCE, RANDOM_LABELS, WORDS
 
 CHAPTER = "01_data_size"
 COLUMNS = ("model", "sentences", "part_of_speech")
@@ -109,8 +108,12 @@ def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Mean over seeds with Student's 95 % interval as charts show it (:meth:`Interval.drawn`): columns ``by``,
     ``value``, ``low``, ``high``, ``seeds``."""
     found = []
-    for key, group in rows.groupby(list(by), sort=False):
-        interval = over_seeds(group.groupby("seed")["value"].mean().tolist()).drawn()
+    means = rows.groupby([*by, "seed"], sort=False)["value"].mean()
+    values: dict[Any, list[float]] = {}
+    for (*key, _), mean in zip(means.index, means.tolist(), strict=True):
+        values.setdefault(tuple(key), []).append(mean)
+    for key, seeds in values.items():
+        interval = over_seeds(seeds).drawn()
         found.append(
             dict(zip(by, key, strict=True))
             | {"value": interval.value, "low": interval.low, "high": interval.high, "seeds": interval.n}

@@ -8,8 +8,7 @@ import pandas as pd
 
 from xling_utils.chapters import Planned
 from xling_utils.chapters.joint import TRAINED, grid
-from xling_utils.language_means import ALL, LANGUAGE_MEANS
-from xling_utils.sentence_retrieval import METHODS
+from xling_utils.tasks import ALL, LANGUAGE_MEANS, METHODS
 
 __all__ = ["CHAPTER", "COLUMNS", "experiment", "grid", "tasks"]
 

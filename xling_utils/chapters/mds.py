@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from xling_utils import moved_transfer
 from xling_utils.chapters import Planned
 from xling_utils.chapters.joint import TRAINED, grid
-from xling_utils.language_shift import TOKEN_TRANSLATION
-from xling_utils.moved_transfer import NLI, PARSING, POS
+from xling_utils.tasks import PARSING, POS, SHIFTED, TOKEN_TRANSLATION
+from xling_utils.tasks import SHIFTED_INFERENCE as NLI
 
 __all__ = ["CHAPTER", "COLUMNS", "experiment", "grid", "tasks"]
 
@@ -21,7 +20,7 @@ EXPERIMENTS = {TOKEN_TRANSLATION: "R24", NLI: "R25", POS: "R26", PARSING: "R27"}
 def tasks(planned: Planned) -> tuple[str, ...]:
     """Token translation, and of the trained encoder transfer with a shift."""
     trained = dict(planned.condition)["model"] == TRAINED
-    return (TOKEN_TRANSLATION, *moved_transfer.TASKS) if trained else (TOKEN_TRANSLATION,)
+    return (TOKEN_TRANSLATION, *SHIFTED) if trained else (TOKEN_TRANSLATION,)
 
 
 def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -12,10 +12,11 @@ from xling_utils import charts_layers, charts_shift, published
 from xling_utils.chapters.contrasts import targets
 from xling_utils.chapters.joint import A_LAYER, TRAINED, UNTRAINED, layer_at, summary
 from xling_utils.charts import LANGUAGE_NAMES
-from xling_utils.language_shift import TOKEN_TRANSLATION
-from xling_utils.moved_transfer import MOVED, NLI, PARSING, POS, UPPER, WHOLE
-from xling_utils.sentence_retrieval import METHODS
-from xling_utils.translation_widget import TranslationWidget
+from xling_utils.tasks import METHODS, MOVED, PARSING, POS, TOKEN_TRANSLATION, UPPER, WHOLE
+from xling_utils.tasks import SHIFTED_INFERENCE as NLI
+
+if TYPE_CHECKING:
+    from xling_utils.translation_widget import TranslationWidget
 
 MEASURES = {"convert rate": "convert_rate", "BLEU-1": "bleu1", "third languages": "third_rate"}
 INFERENCE = {"inference (accuracy)": (NLI, "accuracy")}

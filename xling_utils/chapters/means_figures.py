@@ -10,7 +10,7 @@ from xling_utils import charts_layers, published
 from xling_utils.chapters.joint import D_LAYER, TRAINED, UNTRAINED, layer_at, summary
 from xling_utils.chapters.language_means import ORIGINAL, languages, of
 from xling_utils.charts import LANGUAGE_NAMES
-from xling_utils.sentence_retrieval import METHODS
+from xling_utils.tasks import METHODS
 
 IDENTITY = {"accuracy of a linear probe": "probe_accuracy", "share of variance": "variance_between"}
 EVERY = "all languages"

@@ -11,7 +11,6 @@ import pandas as pd
 from xling_utils.chapters import Planned
 from xling_utils.chapters.data_size import summary, with_sources
 from xling_utils.chapters.joint import D_LAYER, layer_at
-from xling_utils.double import DOUBLES, RETRIEVAL, TRANSLATION
 from xling_utils.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.specs import (
     DOUBLE,
@@ -22,6 +21,7 @@ from xling_utils.specs import (
     TokenizerSpec,
     TrainingSpec,
 )
+from xling_utils.tasks import DOUBLES, RETRIEVAL, TRANSLATION
 
 CHAPTER = "08_minimult"
 COLUMNS = ("condition",)

@@ -13,6 +13,7 @@ from xling_utils.chapters import contrast_figures as figures
 from xling_utils.corpora.controlled.world import DOMAINS
 from xling_utils.scales import Scale
 from xling_utils.specs import Change, RunSpec
+from xling_utils.tasks import INFERENCE
 
 CHAPTER = "03_overlap"
 COLUMNS = ("condition",)
@@ -119,7 +120,7 @@ def changes(found: pd.DataFrame) -> pd.DataFrame:
 
 def mixed(table: pd.DataFrame, language: str) -> pd.DataFrame:
     """Accuracy of inference by the languages of premise and hypothesis: mean over seeds, a condition a row."""
-    rows = table[table["metric"].isin(["accuracy", "accuracy_mixed"]) & (table["task"] == contrasts.INFERENCE)]
+    rows = table[table["metric"].isin(["accuracy", "accuracy_mixed"]) & (table["task"] == INFERENCE)]
     pure = rows[rows["metric"] == "accuracy"].assign(pair=lambda r: r["target"] + " / " + r["target"])
     both = rows[rows["metric"] == "accuracy_mixed"].assign(pair=lambda r: r["source"] + " / " + r["target"])
     pairs = ["en / en", f"{language} / {language}", f"en / {language}", f"{language} / en"]

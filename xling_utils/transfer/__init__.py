@@ -27,12 +27,12 @@ from xling_utils.retrieval import Interval, bootstrap
 from xling_utils.scales import Scale
 from xling_utils.specs import Form
 from xling_utils.store import Run
+from xling_utils.tasks import LEARNED as TASKS
 from xling_utils.transfer import scores
 from xling_utils.transfer.inputs import paired, tagged
 from xling_utils.transfer.readers import EncoderReader, Reader, StaticReader
 from xling_utils.transfer.tuning import Classifier, Recipe, Tagger, answers, fine_tune
 
-TASKS = ("NLI", "NER")
 LABELLED_SEED = 0
 
 RECIPES = {
