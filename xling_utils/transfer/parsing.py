@@ -139,13 +139,13 @@ def _arborescence(scores: npt.NDArray[np.float64]) -> list[int]:
     cycle = _cycle(heads.tolist())
     if not cycle:
         return heads.tolist()
-    inside, outside = np.array(cycle), np.setdiff1d(np.arange(len(scores)), cycle)
+    inside, outside = np.array(cycle), np.delete(np.arange(len(scores)), cycle)
     # What the cycle loses where a node outside becomes the head of one of its own, which then leaves its head there.
-    entering = scores[np.ix_(inside, outside)] - scores[inside, heads[inside]][:, None]
-    leaving = scores[np.ix_(outside, inside)]
+    entering = scores[inside[:, None], outside] - scores[inside, heads[inside]][:, None]
+    leaving = scores[outside[:, None], inside]
     one = len(outside)  # the cycle as a single node
     contracted = np.full((one + 1, one + 1), -np.inf)
-    contracted[:one, :one] = scores[np.ix_(outside, outside)]
+    contracted[:one, :one] = scores[outside[:, None], outside]
     contracted[one, :one], contracted[:one, one] = entering.max(axis=0), leaving.max(axis=1)
     found = np.array(_arborescence(contracted))
     of_cycle, of_others = inside[leaving.argmax(axis=1)], np.append(outside, -1)[found[:one]]
