@@ -44,14 +44,14 @@ def enough_space(path: Path, setting: str = "XLING_STORE") -> Iterator[None]:
 
 
 @contextmanager
-def writable(path: Path) -> Iterator[None]:
+def writable(path: Path, setting: str = "XLING_STORE") -> Iterator[None]:
     """The same for a place that cannot be written at all."""
     try:
-        with enough_space(path):
+        with enough_space(path, setting):
             yield
     except OSError as error:
         raise UserError(
-            f"cannot write {path}: {error.strerror}; set XLING_STORE to a folder that can be written"
+            f"cannot write {path}: {error.strerror}; set {setting} to a folder that can be written"
         ) from error
 
 

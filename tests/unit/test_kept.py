@@ -1,4 +1,4 @@
-"""Samples of real text come from disk the second time, and anew when anything that decides them has changed."""
+"""Text that was drawn comes from disk the second time, and anew when anything that decides them has changed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import datasets
 import pytest
 
 from xling_utils import corpora
-from xling_utils.corpora import directory
+from xling_utils.corpora import controlled, directory, labelled, parallel, treebanks
+from xling_utils.errors import UserError
 from xling_utils.specs import CorpusSpec
 
 SPEC = CorpusSpec("directory", ("en",), 30, seed=1)
@@ -37,3 +38,30 @@ def test_other_text_or_another_seed_is_drawn_anew(data):
     path = data / "text" / "en" / "a.txt"
     path.write_text(path.read_text(encoding="utf-8").replace("number", "no"), encoding="utf-8")
     assert all(" no " in line for line in corpora.load(SPEC, data)["en"]["text"][:])
+
+
+def test_the_controlled_world_is_drawn_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+    def asked() -> list[object]:
+        spec = CorpusSpec("controlled", ("en", "fr"), 20, seed=1)
+        texts = [text for held_out in (False, True) for text in corpora.load(spec, held_out=held_out).values()]
+        given = {"count": 9, "seed": 0}
+        labels = [labelled.inference("controlled", "fr", "dev", **given)]
+        labels += [labelled.named_entities("controlled", "fr", "dev", **given)]
+        labels += [treebanks.treebank("controlled", "fr", "dev", **given)]
+        return [*(x.to_dict() for x in (*texts, *labels)), parallel.multiway("controlled", ("en", "fr"), 9)]
+
+    first = asked()
+    labelled._pairs.cache_clear()
+    for room, name in ((controlled, "text"), (controlled, "parallel"), (labelled, "pairs"), (labelled, "documents"),
+                       (treebanks, "documents")):  # fmt: skip
+        monkeypatch.setattr(room, name, None)
+    assert asked() == first
+
+
+def test_a_cache_that_cannot_be_written_is_named_in_one_line(tmp_path, monkeypatch):
+    (tmp_path / "cache").write_text("a file where the folder should be", encoding="utf-8")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    with pytest.raises(UserError, match="set HF_DATASETS_CACHE to a folder that can be written"):
+        corpora.load(CorpusSpec("controlled", ("en",), 20, seed=1))

@@ -95,6 +95,25 @@ def test_a_tree_is_the_best_of_all_with_one_root(spread):
         assert spanning_tree(scores) == list(best)
 
 
+def test_a_tree_of_many_words_is_that_of_networkx():
+    import networkx
+
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        scores = rng.normal(size=(40, 41))
+        scores[np.arange(40), np.arange(1, 41)] = -np.inf
+        found = spanning_tree(scores)
+        assert is_tree(found)
+        graph = networkx.DiGraph()
+        graph.add_weighted_edges_from(
+            (head, word + 1, weight - 1e3 * (head == 0))
+            for (word, head), weight in np.ndenumerate(scores)
+            if np.isfinite(weight)
+        )
+        best = networkx.maximum_spanning_arborescence(graph).edges
+        assert {(head, word) for word, head in enumerate(found, 1)} == {*best}
+
+
 # Scores
 
 

@@ -42,16 +42,14 @@ def load(
     """
     _check(spec, data)
     count = HELD_OUT_SENTENCES if held_out else spec.sentences
-    if spec.source == "controlled":
-        from xling_utils.corpora import controlled
+    from xling_utils.corpora import kept
 
+    if spec.source == "controlled":
         texts = {
-            lang: controlled.text(written_language(lang), count, spec.seed, held_out=held_out, domain=domain)
+            lang: _controlled(written_language(lang), count, spec.seed, held_out, domain)
             for lang, domain in _domains(spec)
         }
     else:
-        from xling_utils.corpora import kept
-
         texts = {
             lang: kept.sample(
                 _given(data), written_language(lang), count, spec.seed, form=form, held_out=held_out, domain=domain
@@ -59,6 +57,16 @@ def load(
             for lang, domain in _domains(spec)
         }
     return {lang: _changed(text, spec, lang, data, held_out) for lang, text in texts.items()}
+
+
+def _controlled(language: str, count: int, seed: int, held_out: bool, domain: str | None) -> Dataset:
+    from xling_utils.corpora import controlled, kept
+
+    return kept.controlled(
+        "text",
+        (language, count, seed, held_out, domain),
+        lambda: controlled.text(language, count, seed, held_out=held_out, domain=domain),
+    )
 
 
 def _domains(spec: CorpusSpec) -> list[tuple[str, str | None]]:

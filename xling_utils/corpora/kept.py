@@ -1,7 +1,9 @@
-"""Samples of real text, kept on disk: drawing one reads all text of its language, which takes longer than using it.
+"""Text that was drawn once, kept on disk: a sample of real text is drawn from all text of its language, and the
+controlled world makes its sentences word by word. Either takes longer than using them.
 
-They lie in the cache of ``datasets`` (``HF_DATASETS_CACHE``), under the identity of everything that decides them: the
-files, the arguments, and the sources of the rooms that read and normalise. Removing them costs time only.
+It lies in the cache of ``datasets`` (``HF_DATASETS_CACHE``), under the identity of everything that decides it: the
+files, the arguments, and the sources of the rooms that read and normalise, or of the controlled world. Removing it
+costs time only.
 """
 
 from __future__ import annotations
@@ -9,16 +11,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xling_utils.corpora import directory, text
 from xling_utils.specs import Form
-from xling_utils.writing import enough_space
+from xling_utils.writing import held, writable
 
 if TYPE_CHECKING:
     from datasets import Dataset
+
+SETTING = "HF_DATASETS_CACHE"
 
 
 def sample(
@@ -26,26 +32,56 @@ def sample(
 ) -> Dataset:
     """What :func:`directory.sample` draws, read back if it was drawn before. Raises what that raises, and
     :class:`UserError` on a full disk."""
+    read = directory.fingerprint(data, (language,), (domain,))
+    arguments = [read, language, sentences, seed, form, held_out, domain, _reading()]
+    return _kept(
+        arguments,
+        lambda: directory.sample(data, language, sentences, seed, form=form, held_out=held_out, domain=domain),
+    )
+
+
+def controlled(what: str, arguments: Sequence[object], draw: Callable[[], Dataset]) -> Dataset:
+    """``what`` the controlled world gives for ``arguments``: as ``draw`` draws it, or read back if it was drawn before.
+    Raises what that raises, and :class:`UserError` on a full disk."""
+    return _kept([what, *arguments, _world()], draw)
+
+
+def _kept(identity: Sequence[object], draw: Callable[[], Dataset]) -> Dataset:
     import datasets
     from pyarrow import feather
 
-    read = directory.fingerprint(data, (language,), (domain,))
-    arguments = [read, language, sentences, seed, form, held_out, domain, _sources()]
-    identity = hashlib.sha256(json.dumps(arguments).encode()).hexdigest()[:20]
-    path = Path(datasets.config.HF_DATASETS_CACHE) / "xling_utils" / f"{identity}.arrow"
+    name = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:20]
+    path = Path(datasets.config.HF_DATASETS_CACHE) / "xling_utils" / f"{name}.arrow"
     if not path.exists():
-        drawn = directory.sample(data, language, sentences, seed, form=form, held_out=held_out, domain=domain)
-        with enough_space(path, setting="HF_DATASETS_CACHE"):
+        with writable(path, SETTING):
             path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_suffix(f".{os.getpid()}")
-            feather.write_feather(
-                drawn.data.table, draft, compression="uncompressed"
-            )  # what is packed cannot be mapped
-            draft.replace(path)
-    return datasets.Dataset(feather.read_table(path, memory_map=True), fingerprint=identity)
+        with held(path.with_suffix(".lock")):  # whoever wants the same meanwhile waits instead of drawing it too
+            if not path.exists():
+                drawn = draw()
+                with writable(path, SETTING):
+                    draft = path.with_suffix(f".{os.getpid()}")
+                    feather.write_feather(
+                        drawn.data.table, draft, compression="uncompressed"
+                    )  # what is packed cannot be mapped
+                    draft.replace(path)
+    return datasets.Dataset(feather.read_table(path, memory_map=True), fingerprint=name)
 
 
 @cache
-def _sources() -> str:
-    files = [Path(room.__file__) for room in (directory, text) if room.__file__]
+def _reading() -> str:
+    return _digest([Path(room.__file__) for room in (directory, text) if room.__file__])
+
+
+@cache
+def _world() -> str:
+    """Of the sources and tables of the controlled world and of what labels its text, and of what draws numbers."""
+    import numpy as np
+
+    here = Path(__file__).parent
+    files = [path for end in ("py", "tsv") for path in sorted((here / "controlled").glob(f"*.{end}"))]
+    labelling = [here / f"{room}.py" for room in ("labelled", "treebanks", "parallel")]
+    return _digest([*files, *labelling]) + platform.python_version() + np.__version__
+
+
+def _digest(files: Sequence[Path]) -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

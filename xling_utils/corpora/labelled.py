@@ -29,7 +29,7 @@ from pathlib import Path
 from sys import maxsize
 from typing import TYPE_CHECKING
 
-from xling_utils.corpora import SOURCES
+from xling_utils.corpora import SOURCES, kept
 from xling_utils.corpora.controlled import realise
 from xling_utils.corpora.controlled.documents import documents
 from xling_utils.corpora.controlled.facts import Fact, tree
@@ -81,8 +81,12 @@ def inference(
     """
     check_request(source, split, count)
     if source == "controlled":
-        drawn = _pairs(split, count, seed, stream(language, split))
-        return _dataset(PAIR, [(_said(language, p), _said(language, h), label) for p, h, label in drawn])
+
+        def pairs_said() -> Dataset:
+            drawn = _pairs(split, count, seed, stream(language, split))
+            return _dataset(PAIR, [(_said(language, p), _said(language, h), label) for p, h, label in drawn])
+
+        return kept.controlled("inference", (language, split, count, seed), pairs_said)
     path = _file(data, INFERENCE_FILES[split], language)
     lines = list(inference_lines(path))
     chosen = [lines[row] for row in order(len(lines), count, seed)][:count]
@@ -117,10 +121,14 @@ def named_entities(
     """
     check_request(source, split, count)
     if source == "controlled":
-        endless = (node for document in documents(seed, stream(language, split)) for node in document)
-        trees = islice((node for node in endless if side(node) == split), count)
-        said = (realise(node, language) for node in trees)
-        return _dataset(SENTENCE, [_units([t.form for t in s], entities(s), str.split) for s in said])
+
+        def sentences_said() -> Dataset:
+            endless = (node for document in documents(seed, stream(language, split)) for node in document)
+            trees = islice((node for node in endless if side(node) == split), count)
+            said = (realise(node, language) for node in trees)
+            return _dataset(SENTENCE, [_units([t.form for t in s], entities(s), str.split) for s in said])
+
+        return kept.controlled("named entities", (language, split, count, seed), sentences_said)
     path = _file(data, ENTITY_FILES[split], language)
     released = [(words, tags) for _, words, tags in tagged_sentences(path)]
     if split != "test":

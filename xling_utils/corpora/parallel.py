@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from xling_utils.corpora import controlled, directory, labelled
+from xling_utils.corpora import controlled, directory, kept, labelled
 from xling_utils.corpora.text import normalise
 from xling_utils.errors import UserError
 from xling_utils.specs import Form
+
+if TYPE_CHECKING:
+    from datasets import Dataset
 
 MULTIWAY_SEED, PAIRS_SEED, UNALIGNED_SEED = 1, 2, 3
 """Of the controlled world's draws, which have nothing to do with the seeds of runs."""
@@ -117,8 +121,14 @@ def _numbered(stem: Path, side: str, count: int, form: Form) -> tuple[dict[str, 
 
 
 def _controlled(languages: Sequence[str], count: int, seed: int) -> dict[str, list[str]]:
-    said = controlled.parallel(tuple(languages), count, seed)
-    return {language: [" ".join(t.form for t in row[language]) for row in said] for language in languages}
+    def said() -> Dataset:
+        from datasets import Dataset
+
+        rows = controlled.parallel(tuple(languages), count, seed)
+        return Dataset.from_dict({x: [" ".join(token.form for token in row[x]) for row in rows] for x in languages})
+
+    found = kept.controlled("parallel", (*languages, count, seed), said)
+    return {language: found[language][:] for language in languages}
 
 
 def _aligned(counts: dict[str, int], what: str) -> None:

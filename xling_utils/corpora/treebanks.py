@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xling_utils.corpora import kept
 from xling_utils.corpora.controlled import labels, realise
 from xling_utils.corpora.controlled.documents import documents
 from xling_utils.corpora.directory import existing, read_lines
@@ -70,21 +71,27 @@ def treebank(
     Raises :class:`UserError` naming file and line of what is not a tree (see :func:`trees`), the languages that have
     a treebank where one has none, and how many sentences there are when too few.
     """
-    from datasets import Dataset
-
     check_request(source, split, count)
     if source == "controlled":
-        endless = (node for document in documents(seed, stream(language, split)) for node in document)
-        said = (realise(node, language) for node in islice((n for n in endless if side(n) == split), count))
-        lines = labels.conllu(said, language).splitlines()
-        rows = list(trees(enumerate(lines, 1), f"controlled {language}"))
-    else:
-        path = _file(data, language, split)
-        released = list(trees(read_lines(path), str(path)))
-        if len(released) < (count or 1):
-            raise UserError(f"{path}: {len(released)} sentences, {count} asked for; ask for fewer")
-        chosen = [released[row] for row in order(len(released), count, seed)[:count]]
-        rows = [([normalise(word, form=form) for word in tree[0]], *tree[1:]) for tree in chosen]
+
+        def said() -> Dataset:
+            endless = (node for document in documents(seed, stream(language, split)) for node in document)
+            own = islice((node for node in endless if side(node) == split), count)
+            lines = labels.conllu((realise(node, language) for node in own), language).splitlines()
+            return _dataset(trees(enumerate(lines, 1), f"controlled {language}"))
+
+        return kept.controlled("treebank", (language, split, count, seed), said)
+    path = _file(data, language, split)
+    released = list(trees(read_lines(path), str(path)))
+    if len(released) < (count or 1):
+        raise UserError(f"{path}: {len(released)} sentences, {count} asked for; ask for fewer")
+    chosen = [released[row] for row in order(len(released), count, seed)[:count]]
+    return _dataset(([normalise(word, form=form) for word in tree[0]], *tree[1:]) for tree in chosen)
+
+
+def _dataset(rows: Iterable[Tree]) -> Dataset:
+    from datasets import Dataset
+
     return Dataset.from_list([dict(zip(("words", "tags", "heads", "relations"), row, strict=True)) for row in rows])
 
 

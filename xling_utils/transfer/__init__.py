@@ -125,10 +125,14 @@ def inference_rows(
     def right(inputs: Any, labels: Sequence[int], language: str) -> np.ndarray:
         return np.array(answers(model, inputs, language))[:, 0] == np.array(labels)
 
-    fine_tune(
-        model, paired(reader, *train, english), lambda: float(right(dev_inputs, dev[2], "en").mean()), recipe, seed
-    )
-    yield _row("NLI", "accuracy_dev", "en", "en", bootstrap(right(dev_inputs, dev[2], "en")))
+    on_dev: list[np.ndarray] = []
+
+    def accuracy() -> float:
+        on_dev.append(right(dev_inputs, dev[2], "en"))
+        return float(on_dev[-1].mean())
+
+    scored = fine_tune(model, paired(reader, *train, english), accuracy, recipe, seed)
+    yield _row("NLI", "accuracy_dev", "en", "en", bootstrap(on_dev[scored.index(max(scored))]))
     commonest = Counter(train[2]).most_common(1)[0][0]
     tests = {language: load(language, "test", recipe.held_out) for language in spelling}
     for language, test in tests.items():
@@ -174,11 +178,14 @@ def entity_rows(
     train, dev = load("en", "train", recipe.items), load("en", "dev", recipe.held_out)
     dev_inputs = encoded(*dev, "en")
 
-    def on_dev() -> scores.Counts:
-        return scores.spans(*dev, predicted(dev_inputs, dev[0], "en"))
+    on_dev: list[scores.Counts] = []
 
-    fine_tune(model, encoded(*train, "en"), lambda: scores.f1_value(on_dev()), recipe, seed)
-    yield _row("NER", "f1_dev", "en", "en", scores.f1(on_dev()))
+    def f1() -> float:
+        on_dev.append(scores.spans(*dev, predicted(dev_inputs, dev[0], "en")))
+        return scores.f1_value(on_dev[-1])
+
+    scored = fine_tune(model, encoded(*train, "en"), f1, recipe, seed)
+    yield _row("NER", "f1_dev", "en", "en", scores.f1(on_dev[scored.index(max(scored))]))
     usual, known = scores.usual_tags(*train), scores.names(*train)
     for language in spelling:
         sentences, gold = load(language, "test", recipe.held_out)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from xling_utils.retrieval import Interval, resampled_sums
 
 Tags = Sequence[Sequence[str]]
 Counts = npt.NDArray[np.int64]
+TAGGINGS = 1 << 16
+"""Sequences of tags whose spans are kept at hand: most sentences are tagged as others are."""
 
 
 def spans(sentences: Tags, gold: Tags, predicted: Tags, known: Collection[str] = ()) -> Counts:
@@ -21,26 +24,34 @@ def spans(sentences: Tags, gold: Tags, predicted: Tags, known: Collection[str] =
 
     Predicted tags are repaired first (``repaired``). Spans that are spelt as one of ``known`` do not count.
     """
-    from seqeval.metrics.sequence_labeling import get_entities
-
     counts = np.zeros((len(sentences), 3), dtype=np.int64)
     for row, (words, right, guess) in enumerate(zip(sentences, gold, predicted, strict=True)):
-        found = []
-        for tags in (list(right), repaired(guess)):
-            every = ((kind, first, last) for kind, first, last in get_entities(tags))
-            found.append({span for span in every if " ".join(words[span[1] : span[2] + 1]) not in known})
+        found = [_spans(tuple(right)), _spans(_repaired(tuple(guess)))]
+        if known:
+            found = [{span for span in of if " ".join(words[span[1] : span[2] + 1]) not in known} for of in found]
         counts[row] = len(found[0] & found[1]), len(found[1]), len(found[0])
     return counts
 
 
-def names(sentences: Tags, gold: Tags) -> set[str]:
-    """How the named entities of labelled sentences are spelt."""
+@lru_cache(maxsize=TAGGINGS)
+def _spans(tags: tuple[str, ...]) -> Set[tuple[str, int, int]]:
+    """Kind, first and last place of each."""
     from seqeval.metrics.sequence_labeling import get_entities
 
+    return frozenset(get_entities(list(tags)))
+
+
+@lru_cache(maxsize=TAGGINGS)
+def _repaired(tags: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(repaired(tags))
+
+
+def names(sentences: Tags, gold: Tags) -> set[str]:
+    """How the named entities of labelled sentences are spelt."""
     return {
         " ".join(words[first : last + 1])
         for words, tags in zip(sentences, gold, strict=True)
-        for _, first, last in get_entities(list(tags))
+        for _, first, last in _spans(tuple(tags))
     }
 
 

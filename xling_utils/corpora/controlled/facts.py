@@ -9,7 +9,7 @@ does not eat fruit does not eat lemons.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from xling_utils.corpora.controlled.constructions import COUNTABLE, DETERMINER_SLOT, end, leaf
 from xling_utils.corpora.controlled.grammar import CLAUSE, PREDICATE, Node
@@ -26,8 +26,7 @@ SAME_DEED = ({"cook_v", "make"}, {"bring", "carry"}, {"read", "learn"})
 """Verbs of different classes where one deed may be the other: neither related nor unrelated."""
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """What a sentence claims. Every part is a concept or ``""``; ``oblique`` is an adposition and a noun, or
     ``None``; ``predicate`` is a verb or an adjective."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
@@ -116,7 +115,7 @@ def _premise(scene: Scene, hypothesis: Fact, label: str) -> Fact:
         if opposed:
             fact = _oppose(hypothesis, scene.rng.choice(("predicate", "predicate", "manner")))
         if turned and fact:
-            fact = replace(fact, negated=not fact.negated)
+            fact = fact._replace(negated=not fact.negated)
         for edit, part in scene.rng.sample(EDITS, scene.rng.choice(EDIT_COUNTS[label])):
             fact = fact and edit(scene, fact, part)
         if fact and fact != hypothesis and judge(fact, hypothesis) == label:
@@ -197,7 +196,7 @@ def _narrow(scene: Scene, fact: Fact, part: str) -> Fact | None:
 
 
 def _put(fact: Fact, part: str, value: Any) -> Fact:
-    return replace(fact, **{part: value})
+    return fact._replace(**{part: value})
 
 
 def _adposition(fact: Fact) -> str:
