@@ -352,6 +352,7 @@ def test_two_processes_give_the_losses_of_one(stopped, tmp_path, whole):
     shutil.copytree(stopped, resumed)
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
     variables = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
+    variables["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
     child = subprocess.run(
         [*launch, __file__, str(exact), str(fresh), str(resumed)],
         env=variables,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 FINGERPRINT_SEED = 0
-KEPT_TEXTS = 32
 
 
 def realise(tree: Node, language: str) -> list[Token]:
@@ -39,12 +38,10 @@ def _rows(
         yield " ".join(token.form for token in realise(tree, language)), number
 
 
-@lru_cache(maxsize=KEPT_TEXTS)
 def text(language: str, sentences: int, seed: int, *, held_out: bool = False, domain: str | None = None) -> Dataset:
     """``sentences`` sentences of ``language`` as a dataset with columns ``text`` and ``document``.
 
-    What a process has drawn it keeps at hand, since the runs that it trains and measures one after another share their
-    text. Languages draw independently: no sentence of one is meant as the translation of another's. Held-out text
+    Languages draw independently: no sentence of one is meant as the translation of another's. Held-out text
     is a third draw. ``domain`` keeps to the topics of one of ``world.DOMAINS``. Raises :class:`UserError` on an
     unknown language or domain.
     """
