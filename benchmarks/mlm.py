@@ -108,8 +108,9 @@ def compare(quick: bool, deep: bool) -> None:
     print(
         "| processes x threads | Trainer as it comes, tokens/s | tuned | here | here / as it comes | here / tuned "
         "| tuned in bf16 | here in bf16 | here / tuned, both bf16 | here in bf16 / as it comes in fp32 "
-        "| matrix peak, GFLOP/s | here, GFLOP/s | share of peak |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+        "| matrix peak, GFLOP/s | here, GFLOP/s | share of peak |"
     )
+    print("|---" * 13 + "|")
     best = {key: max(values) for key, values in speeds.items()}
     for processes, threads in configurations:
         plain, tuned, ours, tuned16, ours16 = (best[side, processes, threads] for side in SIDES)
