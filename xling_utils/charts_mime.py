@@ -21,7 +21,12 @@ import base64
 import html
 import json
 import math
+from collections import Counter
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from xling_utils import identity, kept_text
+from xling_utils.store import project_root
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -33,6 +38,8 @@ BUNDLE = "vega-bundle.js"
 
 _PNG_WIDTH = 640
 _PNG_SCALE = 1.5
+_shown: Counter[str] = Counter()
+"""How many charts of a description this process has shown: that names the place of the next one's PNG."""
 
 
 def enable() -> None:
@@ -46,20 +53,34 @@ def enable() -> None:
 def mime_bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
     """The notebook output of a chart: the specification, a PNG (base64) and its description as plain text.
 
-    The PNG is drawn by vl-convert in this process, on white, so that it can be read on any page.
+    The PNG is drawn by vl-convert in this process, on white, so that it can be read on any page. Inside of a book it is
+    kept in ``_build/stills``: a chart that has not changed is not drawn again.
     """
-    import vl_convert
-
     spec = _without_nan(spec)
+    return {
+        VEGALITE: spec,
+        "image/png": _still(spec),
+        "text/plain": describe(spec),
+    }
+
+
+def _still(spec: dict[str, Any]) -> str:
     still = {**spec, "background": "white"}
     if still.get("width") == "container":
         still["width"] = _PNG_WIDTH
-    png = vl_convert.vegalite_to_png(still, scale=_PNG_SCALE)
-    return {
-        VEGALITE: spec,
-        "image/png": base64.b64encode(png).decode("ascii"),
-        "text/plain": describe(spec),
-    }
+
+    def draw() -> str:
+        import vl_convert
+
+        return base64.b64encode(vl_convert.vegalite_to_png(still, scale=_PNG_SCALE)).decode("ascii")
+
+    book = project_root()
+    if book is None:
+        return draw()
+    said = describe(spec)
+    _shown[said] += 1
+    place = book / "_build/stills" / identity.of(said, str(_shown[said]))[:16]
+    return kept_text.once(place, identity.of(version("vl-convert-python"), str(_PNG_SCALE), json.dumps(still)), draw)
 
 
 def _without_nan(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xling_utils import files, identity, kept_text, records
 from xling_utils.chapters import MODULES
 from xling_utils.errors import UserError
-from xling_utils.predicates import Predicate, Rows, Sample, Selection, names_in, sample
+from xling_utils.predicates import Predicate, Rows, Sample, Selection, beside_english, names_in, sample
 from xling_utils.retrieval import Interval
 from xling_utils.scales import scale as scale_of
 from xling_utils.specs import canonical_json
@@ -133,19 +133,41 @@ def findings(scale: str) -> list[Finding]:
     """Every claim at ``scale``, tested on the committed rows."""
     if scale == "paper":
         return [Finding(claim, scale, UNTESTED, reason=PAPER_SCALE) for claim in load().claims]
-    read = [root() / "book/claims.yml", *sorted((root() / "book/records").glob(f"*.{scale}.csv"))]
-    return _findings(scale, identity.of(identity.package(), canonical_json(scale_of(scale)), *read))
+    return _findings(scale, _made_of(scale))
 
 
 @cache
 def _findings(scale: str, made_of: str) -> list[Finding]:
-    """Those kept in ``_build/ledger``, if they were made of the same."""
+    def test() -> list[Finding]:
+        return load().test({chapter: records.load(chapter, scale) for chapter in MODULES}, scale)
 
-    def test() -> str:
-        found = load().test({chapter: records.load(chapter, scale) for chapter in MODULES}, scale)
-        return json.dumps([_plain(finding) for finding in found], indent=1)
+    return _kept(scale, scale, made_of, test)
 
-    kept = json.loads(kept_text.once(root() / "_build/ledger" / f"{scale}.json", made_of, test))
+
+def findings_of_language(language: str, chapter: str, scale: str) -> list[Finding]:
+    """Every claim, tested on those committed rows of ``chapter`` that are of English with ``language`` alone."""
+
+    def test() -> list[Finding]:
+        rows = records.load(chapter, scale)
+        beside = beside_english(rows)
+        of = rows["source"].isin(["en", language]) & rows["target"].isin(["en", language])
+        return load().test({chapter: rows[of & (beside.isna() | (beside == language))]}, scale)
+
+    return _kept(f"{chapter}.{scale}.{language}", scale, _made_of(scale), test)
+
+
+def _made_of(scale: str) -> str:
+    read = [root() / "book/claims.yml", *sorted((root() / "book/records").glob(f"*.{scale}.csv"))]
+    return identity.of(identity.package(), canonical_json(scale_of(scale)), *read)
+
+
+def _kept(name: str, scale: str, made_of: str, test: Callable[[], list[Finding]]) -> list[Finding]:
+    """The findings in ``_build/ledger``, if they were made of the same; else what ``test`` gives, kept there."""
+
+    def text() -> str:
+        return json.dumps([_plain(finding) for finding in test()], indent=1)
+
+    kept = json.loads(kept_text.once(root() / "_build/ledger" / f"{name}.json", made_of, text))
     return [_finding(claim, scale, found) for claim, found in zip(load().claims, kept, strict=True)]
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from xling_utils import claims, records
+from xling_utils import claims
 from xling_utils.claims import Finding
-from xling_utils.predicates import beside_english
 from xling_utils.verdicts import NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, UNTESTED, Part
 
 WORDS = {
@@ -37,13 +36,8 @@ def table(
     found: dict[str, list[Finding]] = {}
     if recorded:
         found["recorded"] = claims.findings(scale)
-    if recorded and languages:
-        rows = records.load(chapter, scale)
-        beside = beside_english(rows)
-        for language in languages:
-            of = rows["source"].isin(["en", language]) & rows["target"].isin(["en", language])
-            of &= beside.isna() | (beside == language)
-            found[LANGUAGE_NAMES[language]] = claims.load().test({chapter: rows[of]}, scale)
+    for language in languages if recorded else ():
+        found[LANGUAGE_NAMES[language]] = claims.findings_of_language(language, chapter, scale)
     if len(live):
         found["this machine"] = claims.load().test({chapter: live}, scale)
     shown = []

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -74,6 +75,32 @@ def test_chart_is_drawn_and_described(make: Callable[[], Any]) -> None:
     bundle = charts_mime.mime_bundle(make().to_dict())
     assert len(bundle["image/png"]) > 2000  # vl-convert raises on a chart that Vega cannot compile
     assert bundle["text/plain"] == "what it shows"
+
+
+def test_a_png_is_drawn_once_and_again_for_another_chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[dict[str, Any]] = []
+    monkeypatch.setattr(vl_convert, "vegalite_to_png", lambda spec, scale: drawn.append(spec) or b"a PNG")
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "_toc.yml").touch()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    one, other = curves().to_dict(), curves().to_dict()
+    other["height"] = 7
+
+    def in_a_new_process(*specs: dict[str, Any]) -> list[str]:
+        charts_mime._shown.clear()
+        return [charts_mime.mime_bundle(spec)["image/png"] for spec in specs]
+
+    assert in_a_new_process(one, other) == in_a_new_process(one, other)
+    assert [spec.get("height") for spec in drawn] == [one.get("height"), 7]
+    in_a_new_process(other, other)
+    assert len(drawn) == 3, "the first of these has changed"
+    for still in (tmp_path / "_build/stills").iterdir():
+        still.write_bytes(b"harmed")
+    in_a_new_process(other)
+    assert len(drawn) == 4
+    monkeypatch.chdir(tmp_path.parent)  # in no book
+    in_a_new_process(other)
+    assert len(drawn) == 5
 
 
 def test_a_chart_without_any_interval_is_json() -> None:

@@ -120,6 +120,15 @@ def test_a_text_is_made_once_for_each_identity(tmp_path: Path) -> None:
     assert not list(path.parent.glob("*.tmp"))
 
 
+def test_a_language_alone_is_tested_once(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = claims.findings_of_language("fr", CHAPTER, "controlled")
+    other = claims.findings_of_language("zh", CHAPTER, "controlled")
+    assert any(finding.parts for finding in first)
+    assert not any(finding.parts for finding in other), "nothing was read beside it"
+    monkeypatch.setattr(claims.Ledger, "test", lambda *given: pytest.fail("tested again"))
+    assert repr(claims.findings_of_language("fr", CHAPTER, "controlled")) == repr(first)
+
+
 def test_the_numbers_of_the_text_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     found = prose.values()

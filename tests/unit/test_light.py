@@ -1,0 +1,53 @@
+"""What a chapter that only draws does not load: seconds of every kernel."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("torch", "transformers", "datasets", "tokenizers", "accelerate", "gensim", "sklearn", "rfc3987_syntax.utils")
+DRAWING = ("01_data_size", "02_window_size", "03_overlap", "04_architecture", "08_minimult")
+"""The others have a widget, in which an encoder runs."""
+CHAPTER = """
+import sys
+from pathlib import Path
+
+from xling_utils import startup
+
+startup.spare()
+import jupytext
+
+for name in {names}:
+    cells = [cell for cell in jupytext.read(f"{{name}}.py").cells if cell.cell_type == "code"]
+    for cell in cells[:{count}]:
+        given = '\\nlive = "none"' if "parameters" in cell.metadata.get("tags", ()) else ""
+        exec(compile(cell.source + given, name, "exec"))
+print(*(name for name in {heavy} if sys.modules.get(name)))
+"""
+
+
+def loaded(code: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT / "notebooks", capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()[-1].split()
+
+
+@pytest.mark.parametrize(("names", "count"), [(DRAWING, 3), (("02_window_size",), None)])
+def test_a_chapter_that_only_draws_loads_nothing_that_measures(names: tuple[str, ...], count: int | None) -> None:
+    """The first three cells of each (its parameters, its imports, its measured rows), and one to its end."""
+    assert loaded(CHAPTER.format(names=names, count=count, heavy=HEAVY)) == []
+
+
+def test_the_pages_are_filled_without_what_measures() -> None:
+    code = f"""
+import sys
+from xling_utils import front_page, ledger_page, prose, rendering
+prose.values(), ledger_page.page(), front_page.figure("taken away")
+print(*(name for name in {HEAVY[:-1]} if name in sys.modules))
+"""
+    assert loaded(code) == []
