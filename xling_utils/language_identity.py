@@ -13,18 +13,24 @@ from xling_utils.errors import UserError
 from xling_utils.lens import states
 
 Array = npt.NDArray[np.floating]
+SENTENCES = 256
+"""Sentences that are read at a time until there are tokens enough."""
 
 
 def token_states(model: Any, tokenizer: Any, sentences: Sequence[str], count: int) -> npt.NDArray[np.float32]:
     """States of the first ``count`` tokens of ``sentences`` at every layer, float32 (layers + 1, count or fewer, d),
     special tokens left out. Raises :class:`UserError` if there is none."""
-    found, there = [], 0
-    for batch in states(model, tokenizer, sentences):
-        found.append(batch.layers[:, batch.tokens & ~batch.special].cpu().numpy())
-        there += found[-1].shape[1]
-        if there >= count:
+    found: list[Array] = []
+    for start in range(0, len(sentences), SENTENCES):
+        some: dict[int, Array] = {}
+        for batch in states(model, tokenizer, sentences[start : start + SENTENCES]):
+            inner = (batch.tokens & ~batch.special).cpu().numpy()
+            layers = batch.layers.cpu().numpy()
+            some |= {row: layers[:, place, inner[place]] for place, row in enumerate(batch.rows)}
+        found += [some[row] for row in sorted(some)]
+        if sum(x.shape[1] for x in found) >= count:
             break
-    if not there:
+    if not any(x.shape[1] for x in found):
         raise UserError("the text holds no token; give at least one sentence")
     return np.concatenate(found, axis=1)[:, :count]
 

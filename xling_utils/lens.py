@@ -6,11 +6,12 @@ what the first block takes in, layer l what block l gives out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -21,6 +22,11 @@ from xling_utils.specs import EncoderSpec
 from xling_utils.store import Run
 
 BATCH = 64
+"""Texts that are read at a time where each is read many times over."""
+PLACES = 4096
+"""Places that are read at a time, those of padding included."""
+CHUNK = 4096
+"""Texts that are sorted by length together."""
 
 
 def blocks_of(model: Any) -> nn.ModuleList:
@@ -41,9 +47,11 @@ def blocks_of(model: Any) -> nn.ModuleList:
 
 @dataclass(frozen=True)
 class States:
-    """States of a batch: ``layers`` float32 (layers + 1, batch, length, d); ``tokens`` and ``special`` bool (batch,
-    length): which places hold a token, and which of these hold one that the tokenizer added; ``ids`` int64."""
+    """States of a batch: ``rows`` of it are the numbers of texts; ``layers`` float32 (layers + 1, batch, length, d);
+    ``tokens`` and ``special`` bool (batch, length): which places hold a token, and which of these hold one that the
+    tokenizer added; ``ids`` int64."""
 
+    rows: list[int]
     layers: Tensor
     tokens: Tensor
     special: Tensor
@@ -51,18 +59,33 @@ class States:
 
 
 @torch.inference_mode()
-def states(model: Any, tokenizer: Any, texts: Sequence[str], batch: int = BATCH) -> Iterator[States]:
-    """States of ``texts`` at every layer, ``batch`` texts at a time and in order; texts longer than the model takes
-    are cut. Raises :class:`UserError` if the tokenizer has ids that the model does not know."""
+def states(model: Any, tokenizer: Any, texts: Sequence[str], places: int = PLACES) -> Iterator[States]:
+    """States of ``texts`` at every layer, as many texts at a time as fill so many ``places``, and one at least. Texts
+    of about the same length are read together, so the batches are in no order; texts longer than the model takes are
+    cut. Raises :class:`UserError` if the tokenizer has ids that the model does not know."""
     blocks = blocks_of(model)
-    for start in range(0, len(texts), batch):
-        inputs = encode(model, tokenizer, texts[start : start + batch])
-        special = inputs.pop("special_tokens_mask").bool()
-        with recording(blocks) as kept:
-            model.base_model.eval()(**inputs)  # without its prediction head, which costs most
-        tokens = inputs["attention_mask"].bool()
-        layers = torch.stack([state_of(output) for output in kept]).float()
-        yield States(layers, tokens, special & tokens, inputs["input_ids"])
+    for start in range(0, len(texts), CHUNK):
+        encoded = _encoded(model, tokenizer, texts[start : start + CHUNK])
+        for rows in _by_length([len(ids) for ids in encoded["input_ids"]], places):
+            inputs = _padded(model, tokenizer, {name: [of[row] for row in rows] for name, of in encoded.items()})
+            special = inputs.pop("special_tokens_mask").bool()
+            with recording(blocks) as kept:
+                model.base_model.eval()(**inputs)  # without its prediction head, which costs most
+            tokens = inputs["attention_mask"].bool()
+            layers = torch.stack([state_of(output) for output in kept]).float()
+            yield States([start + row for row in rows], layers, tokens, special & tokens, inputs["input_ids"])
+
+
+def _by_length(lengths: Sequence[int], places: int) -> Iterator[list[int]]:
+    """The numbers of all texts, those of about the same length together; within a batch in their order."""
+    batch: list[int] = []
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[row] > places:
+            yield sorted(batch)
+            batch = []
+        batch.append(row)
+    if batch:
+        yield sorted(batch)
 
 
 @contextmanager
@@ -136,12 +159,27 @@ def without_bars() -> Iterator[None]:
 
 def encode(model: Any, tokenizer: Any, texts: Sequence[str]) -> dict[str, Tensor]:
     """``texts`` as the model's inputs and ``special_tokens_mask``, padded on the right and cut to what it takes."""
+    return _padded(model, tokenizer, _encoded(model, tokenizer, texts))
+
+
+def _encoded(model: Any, tokenizer: Any, texts: Sequence[str]) -> dict[str, list[list[int]]]:
+    """The same as lists of numbers, without padding."""
     limit = min(int(getattr(model.config, "max_position_embeddings", 512)), int(tokenizer.model_max_length))
-    encoded = tokenizer(
-        list(texts), padding=True, truncation=True, max_length=limit, return_special_tokens_mask=True,
-        return_tensors="pt",
-    )  # fmt: skip
+    encoded = dict(tokenizer(list(texts), truncation=True, max_length=limit, return_special_tokens_mask=True))
     known = model.get_input_embeddings().num_embeddings
-    if int(encoded["input_ids"].max()) >= known:
-        raise UserError(f"the tokenizer does not fit the model: id {int(encoded['input_ids'].max())} of {known}")
-    return {name: value.to(model.device) for name, value in encoded.items()}
+    highest = max((max(ids, default=0) for ids in encoded["input_ids"]), default=0)
+    if highest >= known:
+        raise UserError(f"the tokenizer does not fit the model: id {highest} of {known}")
+    return encoded
+
+
+def _padded(model: Any, tokenizer: Any, encoded: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Tensor]:
+    padding = {"input_ids": tokenizer.pad_token_id or 0, "token_type_ids": tokenizer.pad_token_type_id}
+    rows = next(iter(encoded.values()))
+    inputs = {}
+    for name, lists in encoded.items():
+        grid = np.full((len(rows), max(map(len, rows))), padding.get(name, 0), dtype=np.int64)
+        for row, numbers in enumerate(lists):
+            grid[row, : len(numbers)] = numbers
+        inputs[name] = torch.from_numpy(grid).to(model.device)
+    return inputs

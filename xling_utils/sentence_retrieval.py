@@ -20,14 +20,18 @@ Array = npt.NDArray[np.floating]
 def sentence_vectors(model: Any, tokenizer: Any, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
     """The mean of each sentence's tokens at every layer, float32 (layers + 1, sentences, d), special tokens left out
     (D, sec. 4.1, says "all token embeddings"). A sentence without a token has a zero vector."""
-    found = []
+    if not len(sentences):
+        raise UserError("sentence retrieval: no sentences")
+    found: npt.NDArray[np.float32] | None = None
     for batch in states(model, tokenizer, sentences):
         inner = (batch.tokens & ~batch.special).float()
-        sums = (batch.layers * inner[None, :, :, None]).sum(dim=2)
-        found.append((sums / inner.sum(dim=1).clamp(min=1)[None, :, None]).cpu().numpy())
-    if not found:
-        raise UserError("sentence retrieval: no sentences")
-    return np.concatenate(found, axis=1)
+        weights = inner / inner.sum(dim=1, keepdim=True).clamp(min=1)
+        means = (weights[None, :, None] @ batch.layers)[:, :, 0].cpu().numpy()
+        if found is None:
+            found = np.empty((len(means), len(sentences), means.shape[-1]), dtype=np.float32)
+        found[:, batch.rows] = means
+    assert found is not None
+    return found
 
 
 def placed(source: Array, target: Array, means: tuple[Array, Array], method: str) -> tuple[Array, Array]:

@@ -89,11 +89,10 @@ class Subject:
     def text(self, language: str, sentences: int) -> Sequence[str]:
         """The first ``sentences`` of a language's text, or as many as there are. No test holds any of them."""
         spec = self.corpus
-        count = min(sentences, spec.sentences)
-        if not spec.changes:  # then each language, and each beginning of its text, stands for itself
+        if not spec.changes:  # then each language stands for itself
             domains = spec.domains and (spec.domains[spec.languages.index(language)],)
-            spec = replace(spec, languages=(language,), sentences=count, domains=domains)
-        return _text(spec, self.data, self.form, language)[:count]
+            spec = replace(spec, languages=(language,), domains=domains)
+        return _text(spec, self.data, self.form, language, sentences)
 
     def means(self, language: str, sentences: int, unit: str = "token") -> npt.NDArray[np.float32]:
         """The mean state at every layer of the first ``sentences`` of a language's text, float32 (layers + 1, d), over
@@ -121,5 +120,5 @@ class Subject:
 
 
 @lru_cache(maxsize=64)
-def _text(spec: CorpusSpec, data: Path | None, form: Form, language: str) -> Sequence[str]:
-    return corpora.load(spec, data, form=form)[language]["text"][:]
+def _text(spec: CorpusSpec, data: Path | None, form: Form, language: str, sentences: int) -> Sequence[str]:
+    return corpora.load(spec, data, form=form)[language][:sentences]["text"]

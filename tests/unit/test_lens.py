@@ -19,6 +19,7 @@ from transformers import (
     XLMRobertaForMaskedLM,
 )
 
+from xling_utils import lens
 from xling_utils.errors import UserError
 from xling_utils.lens import blocks_of, encode, states
 from xling_utils.representations import language_means, shifted
@@ -132,13 +133,21 @@ def test_means_are_over_tokens_or_over_sentences(model, tokenizer):
     np.testing.assert_allclose(language_means(model, tokenizer, TEXTS, unit="sentence"), sentences, atol=1e-5)
 
 
-def test_batches_add_up(model, tokenizer):
+def test_batches_add_up_whatever_is_read_together(model, tokenizer, monkeypatch):
     many = TEXTS * 5
-    whole = torch.cat([s.layers[:, row][:, s.tokens[row]] for s in states(model, tokenizer, many) for row in
-                       range(len(s.ids))], dim=1)  # fmt: skip
-    parts = torch.cat([s.layers[:, row][:, s.tokens[row]] for s in states(model, tokenizer, many, batch=3) for row in
-                       range(len(s.ids))], dim=1)  # fmt: skip
-    torch.testing.assert_close(parts, whole, rtol=0, atol=1e-5)
+
+    def by_text(places: int) -> list[torch.Tensor]:
+        found = {}
+        for batch in states(model, tokenizer, many, places):
+            assert batch.tokens.numel() <= max(places, batch.tokens.shape[1])
+            found |= {text: batch.layers[:, row][:, batch.tokens[row]] for row, text in enumerate(batch.rows)}
+        return [found[text] for text in range(len(many))]
+
+    whole = by_text(10**6)
+    for places in (1, 20):
+        torch.testing.assert_close(by_text(places), whole, rtol=0, atol=1e-5)
+    monkeypatch.setattr(lens, "CHUNK", 3)
+    torch.testing.assert_close(by_text(20), whole, rtol=0, atol=1e-5)
 
 
 def test_translation_equals_the_model_run_anew_for_each_layer_and_weight(model, tokenizer, monkeypatch):
