@@ -26,13 +26,16 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
     """Chapter -> rows of ``seed`` for all that is recorded at ``SCALE``: its runs are trained and measured where the
     store has them not yet.
 
-    Raises :class:`UserError` for a seed that is recorded, or that budgets were tuned on.
+    Raises :class:`UserError` for a seed that is recorded, or that budgets were tuned on, and where what is recorded
+    was trained by an earlier recipe.
     """
     recorded = {chapter: records.load(chapter, SCALE) for chapter in chapters.MODULES}
     used = {*DEVELOPMENT_SEEDS, *(int(seed) for table in recorded.values() for seed in table["seed"].unique())}
     if seed in used or seed < 0:
         raise UserError(f"seed {seed} was used before, or is negative; take one of your own, such as {max(used) + 1}")
     spoken = {chapter: _languages(table) for chapter, table in recorded.items() if len(table)}
+    if any(records.of_earlier_recipe(chapter, SCALE) for chapter in spoken):
+        raise UserError("the recorded runs are of an earlier recipe of training; a new seed can repeat none of them")
     grids = {c: measures.planned(c, SCALE, languages, 1, "all", None, seed) for c, languages in spoken.items()}
     measures.prepare(grids, SCALE, jobs=jobs)  # of all chapters together, so that no core waits for one of them
     return {c: measures.table(c, SCALE, languages, 1, "all", seed=seed, jobs=jobs) for c, languages in spoken.items()}

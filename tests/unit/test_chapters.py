@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from benchmarks._earlier import earlier
-from xling_utils import chapters, published, records, rendering, scales, specs
+from xling_utils import chapters, published, records, rendering, scales, specs, tables
 from xling_utils.chapters import data_size, data_size_figures, joint
 from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.errors import UserError
@@ -213,3 +213,20 @@ def test_records_are_of_as_many_seeds_as_the_book_promises(chapter: str, scale: 
     factors = [name for name in chapters.module(chapter).COLUMNS if name not in ("beside", "part_of_speech")]
     seeds = table.groupby([*factors, "task", "source", "target"], dropna=False)["seed"].nunique()
     assert list(seeds[seeds < fewest].index) == []
+
+
+def test_rows_of_an_earlier_recipe_stand_in_no_figure_with_those_of_today(monkeypatch: pytest.MonkeyPatch) -> None:
+    chapter = "02_window_size"
+    recorded = records.load(chapter, "controlled")
+    live = recorded.head(20)
+    recipes = [dict(json.loads(spec)["recipes"]) for spec in records.provenance(chapter, "controlled")["spec"]]
+    (recipe,) = {each["training"] for each in recipes if "training" in each}  # static vectors have none
+    monkeypatch.setitem(specs.RECIPES, "training", recipe)
+    assert not records.of_earlier_recipe(chapter, "controlled")
+    assert len(records.beside(live, recorded, chapter, "controlled")) == len(live)
+    monkeypatch.setitem(specs.RECIPES, "training", recipe + 1)
+    assert records.of_earlier_recipe(chapter, "controlled")
+    assert records.beside(live, recorded, chapter, "controlled").empty
+    elsewhere = live.assign(target="sw")
+    assert len(records.beside(elsewhere, recorded, chapter, "controlled")) == len(live), "nothing to be mixed with"
+    assert tables.of_earlier_recipe(False) is None and "earlier recipe" in tables.of_earlier_recipe(True).data
