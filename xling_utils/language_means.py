@@ -5,8 +5,9 @@ Means are of running text; everything is measured on other text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -104,10 +105,7 @@ def _retrieval_rows(
     subject: Subject, means: Mapping[str, Mapping[str, Array]], language: str, sizes: Sizes
 ) -> Iterator[dict[str, Any]]:
     english, other = parallel.pairs(subject.corpus.source, language, sizes.pairs, data=subject.data, form=subject.form)
-    vectors = {
-        side: sentence_vectors(subject.model, subject.tokenizer, lines)
-        for side, lines in (("en", english), (language, other))
-    }
+    vectors = {"en": _english(subject, tuple(english)), language: _vectors(subject, other)}
     for unit, of in means.items():
         for row in sentence_retrieval.rows(vectors, of, language, "en", LANGUAGE_MEANS):
             if row["method"] != "original":
@@ -121,13 +119,22 @@ def _mining_rows(subject: Subject, means: Mapping[str, Array], language: str, si
     found = parallel.unaligned(subject.corpus.source, language, sizes.mined, data=subject.data, form=subject.form)
     if found is None:
         return
-    vectors = [sentence_vectors(subject.model, subject.tokenizer, lines) for lines in (found.other, found.english)]
+    vectors = _vectors(subject, found.other), _english(subject, tuple(found.english))
     for layer, (x, y) in enumerate(zip(*vectors, strict=True)):
         for method in METHODS:
             counts, _ = mined(*placed(x, y, (means[language][layer], means["en"][layer]), method), found.gold)
             score = f1(counts)
             yield _row("mined_f1", language, "en", score.value, n=score.n, layer=layer, method=method,
                        low=score.low, high=score.high, unit=None if method == "original" else "token")  # fmt: skip
+
+
+def _vectors(subject: Subject, lines: Sequence[str]) -> npt.NDArray[np.float32]:
+    return sentence_vectors(subject.model, subject.tokenizer, lines)
+
+
+@lru_cache(maxsize=2)  # the controlled world says the same in English to every language, in pairs and in texts to mine
+def _english(subject: Subject, lines: tuple[str, ...]) -> npt.NDArray[np.float32]:
+    return _vectors(subject, lines)
 
 
 def _row(metric: str, source: str, target: str, value: float, n: int, **more: Any) -> dict[str, Any]:

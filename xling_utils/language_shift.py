@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,21 +57,24 @@ def _direction(
     difference = means[target] - means[source]
     others = [tokens for language, tokens in sets.items() if language not in (source, target)]
     references = [_words(line, subject.form) for line in said[target]]
-    found = predicted(subject.model, subject.tokenizer, said[source], difference, layers, WEIGHTS)
+    read = partial(predicted, subject.model, subject.tokenizer, said[source], difference)
+
+    def values(found: Iterable[npt.NDArray[np.int64]]) -> dict[str, float]:
+        tokens = [subject.tokenizer.convert_ids_to_tokens(ids.tolist()) for ids in found]
+        lines = [_words(subject.tokenizer.convert_tokens_to_string(line), subject.form) for line in tokens]
+        flat = [token for line in tokens for token in line]
+        rates = {"convert_rate": convert_rate(flat, sets[source], sets[target]), "bleu1": bleu1(lines, references)}
+        return rates | ({"third_rate": third_rate(flat, sets[source], sets[target], others)} if others else {})
+
+    moving = [weight for weight in WEIGHTS if weight]
+    moved, still = read(layers, moving), values(read(layers[-1:], [0.0])[0, 0])  # which is the same at every layer
     for layer in layers:
-        for number, weight in enumerate(WEIGHTS):
-            tokens = [subject.tokenizer.convert_ids_to_tokens(ids.tolist()) for ids in found[layer, number]]
-            lines = [_words(subject.tokenizer.convert_tokens_to_string(line), subject.form) for line in tokens]
-            flat = [token for line in tokens for token in line]
-            values = {
-                "convert_rate": convert_rate(flat, sets[source], sets[target]), "bleu1": bleu1(lines, references)
-            }  # fmt: skip
-            if others:
-                values["third_rate"] = third_rate(flat, sets[source], sets[target], others)
-            for metric, value in values.items():
+        for weight in WEIGHTS:
+            of_weight = values(moved[layer, moving.index(weight)]) if weight else still
+            for metric, value in of_weight.items():
                 yield {
                     "task": TOKEN_TRANSLATION, "metric": metric, "source": source, "target": target, "layer": layer,
-                    "weight": weight, "value": value, "n": len(lines),
+                    "weight": weight, "value": value, "n": len(said[source]),
                 }  # fmt: skip
 
 

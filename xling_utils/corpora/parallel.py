@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,14 +122,18 @@ def _numbered(stem: Path, side: str, count: int, form: Form) -> tuple[dict[str, 
 
 
 def _controlled(languages: Sequence[str], count: int, seed: int) -> dict[str, list[str]]:
-    def said() -> Dataset:
+    """Each language by itself: what it says does not depend on what else says it."""
+
+    def said(language: str) -> Dataset:
         from datasets import Dataset
 
-        rows = controlled.parallel(tuple(languages), count, seed)
-        return Dataset.from_dict({x: [" ".join(token.form for token in row[x]) for row in rows] for x in languages})
+        rows = controlled.parallel((language,), count, seed)
+        return Dataset.from_dict({"text": [" ".join(token.form for token in row[language]) for row in rows]})
 
-    found = kept.controlled("parallel", (*languages, count, seed), said)
-    return {language: found[language][:] for language in languages}
+    return {
+        language: kept.controlled("parallel", (language, count, seed), partial(said, language))["text"][:]
+        for language in languages
+    }
 
 
 def _aligned(counts: dict[str, int], what: str) -> None:
