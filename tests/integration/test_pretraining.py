@@ -134,8 +134,8 @@ def test_the_trace_tells_the_losses(whole):
         streams = {language: tokenization.Coder(tokenizer).stream(text) for language, text in texts.items()}
         batches = Batches(streams, RUN.training, seed)
         with torch.no_grad(), pretraining.in_precision(RUN.training, torch.device("cpu")):
-            found = [float(model(**pretraining._tensors(batches(i), torch.device("cpu")))) for i in range(count)]
-        return sum(found) / count
+            found = [model(**{n: torch.from_numpy(a) for n, a in batches(i).arrays().items()}) for i in range(count)]
+        return float(sum(found)) / count
 
     torch.manual_seed(RUN.seed)
     first = encoder.Encoders(RUN.model, SIZE, RUN.corpus.languages)
