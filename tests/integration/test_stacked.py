@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +12,8 @@ import torch
 from safetensors.numpy import load_file
 
 from tests.integration.test_pretraining import losses, made_text, trained
-from xling_utils import corpora, execution, pretraining, stacked, worker
-from xling_utils.execution import ensure, key_of
+from xling_utils import corpora, stacked
 from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
-from xling_utils.store import RunStore
 
 SEEDS = (3, 4, 5)
 TRAINING = TrainingSpec(50, batch=8, length=24, learning_rate=6e-3, hidden_rate=0.02, snapshots=2)
