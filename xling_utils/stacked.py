@@ -36,21 +36,22 @@ def train(runs: Mapping[RunSpec, Path], data: Path | None, report: Report) -> It
     the folder of its checkpoints. Yields every run when it can be written. ``report`` is told of all that is told of
     one run by :func:`pretraining.train`. Runs that were interrupted at different steps go on in a stack for each step.
     """
-    began = time.monotonic()
+    began, busy = time.monotonic(), time.process_time()
     trainees = [Trainee(spec, Text(spec, data), workdir) for spec, workdir in runs.items()]
     for trainee in trainees:
         trainee.resume()
-    preparing = (time.monotonic() - began) / len(trainees)
+    preparing = (time.monotonic() - began) / len(trainees), (time.process_time() - busy) / len(trainees)
     trainees.sort(key=lambda trainee: trainee.steps)
     for _, group in groupby(trainees, key=lambda trainee: trainee.steps):
         together = list(group)
-        began = time.monotonic()
+        began, busy = time.monotonic(), time.process_time()
         training = together[0].spec.training
         assert training
         learn(together, Stack(together, training), training, report)
-        seconds = preparing + (time.monotonic() - began) / len(together)
+        spent = time.monotonic() - began, time.process_time() - busy
         for trainee in together:
-            trainee.extras["seconds"] = round(seconds, 2)
+            for name, before, now in zip(("seconds", "cpu_seconds"), preparing, spent, strict=True):
+                trainee.extras[name] = round(before + now / len(together), 2)
             yield trainee
 
 
