@@ -17,7 +17,7 @@ import pytest
 from xling_utils.store import RunStore
 
 DASK = Path(sys.executable).with_name("dask")
-PATIENCE = 240.0
+PATIENCE = 600.0
 """Seconds that anything may take on a busy machine; all of it together takes far less."""
 
 
