@@ -37,7 +37,8 @@ OnEvent = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class Task:
-    """One run to train, and how: in ``processes`` processes of ``threads`` threads each."""
+    """One run to train, and how: in ``processes`` processes of ``threads`` threads each, or as part of a stack, which
+    has the key of its first run."""
 
     spec: RunSpec
     key: str
@@ -45,6 +46,7 @@ class Task:
     data: Path | None
     threads: int
     processes: int
+    stack: str
 
     @property
     def name(self) -> str:
@@ -54,7 +56,7 @@ class Task:
     @property
     def log(self) -> Path:
         """The file that takes what the training process prints."""
-        return self.store.root / ".logs" / f"{self.key}.log"
+        return self.store.root / ".logs" / f"{self.stack}.log"
 
 
 @dataclass(frozen=True)
@@ -118,11 +120,12 @@ class Trainer:
             self._environment["CUDA_VISIBLE_DEVICES"] = device
         self._child: subprocess.Popen[str] | None = None
 
-    def train(self, task: Task, on_event: OnEvent) -> Failure | None:
-        """Trains ``task`` and passes its events on. Returns why it failed, or None. Raises :class:`UserError` if the
-        store cannot be written."""
+    def train(self, tasks: Sequence[Task], on_event: OnEvent) -> Failure | None:
+        """Trains a task, or several as one stack, and passes on its events. Returns why it failed, or None. Raises
+        :class:`UserError` if the store cannot be written."""
+        task = tasks[0]
         task.store.folder(task.log.parent.name)
-        request, failure = _write_request(task), None
+        request, failure = _write_request(tasks), None
         try:
             child = self._asked(request, task.log)
             assert child.stdout is not None
@@ -171,7 +174,8 @@ class Trainer:
             self._children.alive.discard(child)
 
 
-def _write_request(task: Task) -> Path:
+def _write_request(tasks: Sequence[Task]) -> Path:
+    task = tasks[0]
     folder = task.store.folder(".requests")
     with writable(folder):
         handle, name = tempfile.mkstemp(prefix=f"{task.key}-", suffix=".json", dir=folder)
@@ -179,6 +183,7 @@ def _write_request(task: Task) -> Path:
         request = {
             "key": task.key,
             "spec": to_dict(task.spec),
+            "also": [{"key": other.key, "spec": to_dict(other.spec)} for other in tasks[1:]],
             "store": str(task.store.root),
             "data": str(task.data.absolute()) if task.data else None,
             "threads": task.threads,

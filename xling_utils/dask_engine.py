@@ -128,7 +128,7 @@ def train_task(task: Task, worker: Sequence[str] | None) -> Failure | None:
     threading.Thread(target=_end_unwanted, args=(here, here.get_current_task(), children, over), daemon=True).start()
     trainer = Trainer(children, worker)
     try:
-        failure = trainer.train(task, lambda event: None)
+        failure = trainer.train([task], lambda event: None)
     except UserError as error:
         return Failure(str(error), user=True)
     finally:

@@ -13,16 +13,21 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from xling_utils.children import Children, Failure, Task, Trainer
 from xling_utils.errors import UserError
 from xling_utils.progress import Progress
-from xling_utils.specs import CorpusSpec, RunSpec, StaticSpec, run_key
+from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, run_key
 from xling_utils.store import Run, RunStore
 
 ENGINES = ("local", "dask")
+STACKED_WORK = 1e10
+"""Of all encoders of a stack in one step, in units of :func:`_work`: about what a GPU computes while it is told what
+to do. Larger encoders are trained one by one."""
 
 
 class RunsFailed(RuntimeError):
@@ -45,8 +50,9 @@ def ensure(
 
     ``data`` is the data directory of specs that read real text. ``jobs`` runs are trained at a time (default:
     as many as keep the cores busy), each in a child process with its share of the cores, or in ``processes``
-    processes that share one run's batches. Where there are several GPUs the jobs take them in turn. ``progress`` shows
-    one bar on standard error. ``worker`` is the command that trains a request (default: this package's own).
+    processes that share one run's batches. On a GPU small encoders that differ in their seeds alone are trained as one
+    stack, which counts as one job; jobs take several GPUs in turn. ``progress`` shows one bar on standard error.
+    ``worker`` is the command that trains a request (default: this package's own).
 
     With ``engine="dask"`` each run is one task of the distributed scheduler at ``scheduler`` (``None``: a
     cluster on this machine); ``store`` and ``data`` must be on a file system that all its workers share.
@@ -64,19 +70,24 @@ def ensure(
     keys = {spec: run_key(spec, fingerprints[what]) for spec, what in reads.items()}
     missing = [spec for spec, key in keys.items() if store.get(key) is None]
     if missing:
-        jobs = min(jobs or max(1, usable_cores() // processes), len(missing))
-        long = min(jobs, max(1, sum(_work(spec) > 0 for spec in missing)))  # an untrained run is over at once
+        devices = _devices() if engine == "local" and processes == 1 else []
+        stacks = sorted(_stacks(missing) if devices else [[spec] for spec in missing], key=_together, reverse=True)
+        jobs = min(jobs or max(1, usable_cores() // processes), len(stacks))
+        long = min(jobs, max(1, sum(_together(stack) > 0 for stack in stacks)))  # an untrained run is over at once
         # A Dask worker of a cluster says with its own number of threads how many tasks share its machine.
         threads = 1 if scheduler else max(1, usable_cores() // (long * processes))
-        longest_first = sorted(missing, key=_work, reverse=True)
-        tasks = [Task(spec, keys[spec], store, data, threads, processes) for spec in longest_first]
+        groups = [
+            [Task(spec, keys[spec], store, data, threads, processes, keys[stack[0]]) for spec in stack]
+            for stack in stacks
+        ]
+        tasks = [task for group in groups for task in group]
         with Progress({t.key: _steps(t.spec) for t in tasks}, len(keys), shown=progress) as bar:
             if engine == "dask":
                 from xling_utils.dask_engine import train_on_dask
 
                 failures = train_on_dask(tasks, scheduler, jobs, worker, bar)
             else:
-                failures = _train_here(tasks, jobs, processes, worker, bar)
+                failures = _train_here(groups, jobs, devices, worker, bar)
         _raise_failures(tasks, failures)
     return {spec: _stored(store, key) for spec, key in keys.items()}
 
@@ -94,39 +105,39 @@ def usable_cores() -> int:
 
 
 def _train_here(
-    tasks: Sequence[Task], jobs: int, processes: int, worker: Sequence[str] | None, bar: Progress
+    groups: Sequence[Sequence[Task]], jobs: int, devices: Sequence[str], worker: Sequence[str] | None, bar: Progress
 ) -> dict[str, Failure]:
-    """Trains the tasks, ``jobs`` at a time, while this thread draws the bar and takes the interrupt."""
+    """Trains the groups of tasks, ``jobs`` at a time, while this thread draws the bar and takes the interrupt."""
     children, failures = Children(), {}
-    devices = _devices() if processes == 1 else []
     free: queue.SimpleQueue[Trainer] = queue.SimpleQueue()
     for slot in range(jobs):
         free.put(Trainer(children, worker, devices[slot % len(devices)] if len(devices) > 1 else None))
-    events: queue.SimpleQueue[tuple[Task, dict[str, Any] | Failure | None]] = queue.SimpleQueue()
+    events: queue.SimpleQueue[tuple[Sequence[Task], dict[str, Any] | Failure | None]] = queue.SimpleQueue()
 
-    def train(task: Task) -> None:
+    def train(group: Sequence[Task]) -> None:
         trainer = free.get()
         try:
-            ended = trainer.train(task, lambda event: events.put((task, event)))
+            ended = trainer.train(group, lambda event: events.put((group, event)))
         except Exception as error:
             ended = Failure(str(error) or type(error).__name__, user=isinstance(error, UserError))
         free.put(trainer)
-        events.put((task, ended))
+        events.put((group, ended))
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            for task in tasks:
-                pool.submit(train, task)
-            waiting = len(tasks)
+            for group in groups:
+                pool.submit(train, group)
+            waiting = len(groups)
             while waiting:
-                task, event = events.get()
-                if isinstance(event, dict):
-                    bar.event(task.key, event)
-                    continue
-                waiting -= 1
-                bar.finished(task.key)
-                if event is not None:
-                    failures[task.key] = event
+                group, event = events.get()
+                waiting -= not isinstance(event, dict)
+                for task in group:
+                    if isinstance(event, dict):
+                        bar.event(task.key, event)
+                        continue
+                    bar.finished(task.key)
+                    if event is not None:
+                        failures[task.key] = event
         except BaseException:
             children.end()
             pool.shutdown(cancel_futures=True)
@@ -184,8 +195,32 @@ def _work(spec: RunSpec) -> float:
     return tokens * spec.model.layers * spec.model.width * (spec.model.width + spec.model.intermediate)
 
 
+def _together(stack: Sequence[RunSpec]) -> float:
+    return sum(map(_work, stack))
+
+
+def _stacks(specs: Sequence[RunSpec]) -> list[list[RunSpec]]:
+    """The runs that are trained together on a GPU: those that differ in their seeds alone, as many as leave it idle."""
+    alike: dict[RunSpec, list[RunSpec]] = {}
+    stacks = []
+    for spec in specs:
+        if not isinstance(spec.model, EncoderSpec) or spec.training is None or spec.model.separate:
+            stacks.append([spec])
+            continue
+        alike.setdefault(replace(spec, corpus=replace(spec.corpus, seed=0), seed=0), []).append(spec)
+    for spec, several in alike.items():
+        assert spec.training
+        many = max(1, int(STACKED_WORK * spec.training.steps / _work(spec)))
+        stacks += [several[first : first + many] for first in range(0, len(several), many)]
+    return stacks
+
+
 def _devices() -> list[str]:
-    """The GPUs that this process may use, by name; empty without any."""
+    """The GPUs that this process may use, by name; empty without any, and where PyTorch cannot use them."""
+    torch = find_spec("torch")
+    built = torch is not None and Path(torch.origin or "").with_name("lib").joinpath("libtorch_cuda.so").exists()
+    if not built or os.environ.get("ACCELERATE_USE_CPU") == "true":
+        return []
     if (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
         return [name for name in visible.split(",") if name]
     if shutil.which("nvidia-smi") is None:

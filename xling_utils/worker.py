@@ -2,7 +2,8 @@
 
 A request holds ``key``, ``spec``, ``store``, ``data`` (a folder or null), ``threads``, ``processes`` and ``log``.
 Standard output carries one JSON object a line, everything else the libraries print goes to standard error, which is
-the request's ``log``::
+the request's ``log``. ``also`` lists further runs, each with ``key`` and ``spec``, which differ from the first in their
+seeds: all are trained as one stack (see :mod:`stacked`), and what is said of it holds for each::
 
     {"event": "progress", "done": 200, "total": 3000, "tokens": 614400}
     {"event": "note", "message": "one line"}
@@ -29,12 +30,12 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 from xling_utils.errors import UserError
-from xling_utils.specs import RunSpec, run_from_dict
+from xling_utils.specs import RunSpec, run_from_dict, to_dict
 from xling_utils.store import RunStore
 from xling_utils.writing import enough_space
 
@@ -87,18 +88,27 @@ def _serve(request: dict[str, Any], process: _Process) -> int:
 
 def _train_and_store(request: dict[str, Any], process: _Process) -> None:
     emit = process.emit
-    store, key, spec = RunStore(request["store"]), request["key"], run_from_dict(request["spec"])
-    with store.lock(key):
-        if store.get(key) is None:  # another process may have trained it while we waited
+    store = RunStore(request["store"])
+    specs = {run["key"]: run_from_dict(run["spec"]) for run in (request, *request.get("also", ()))}
+    with ExitStack() as locks:
+        for key in sorted(specs):  # in one order: two stacks never wait for each other
+            locks.enter_context(store.lock(key))
+        # Another process may have trained them while we waited.
+        missing = {key: spec for key, spec in specs.items() if store.get(key) is None}
+        if missing:
+            key, spec = next(iter(missing.items()))
             processes = request["processes"] if spec.kind == "bert" else 1  # the others do not divide
-            threads = _threads(store, key, request["threads"])
+            threads, *_ = [_threads(store, each, request["threads"]) for each in missing]
             process.set_threads(threads)
-            request = {**request, "threads": threads, "processes": processes}
-            with store.writing(key, spec) as draft:
-                draft.provenance.update(environment(request))
-                train = _train_ranks if processes > 1 else _train
-                extras = train({**request, "out": str(draft.path)}, emit)
-                draft.provenance.update(extras, finished=_now())
+            request = {**request, "key": key, "spec": to_dict(spec), "threads": threads, "processes": processes}
+            if len(missing) > 1:
+                _train_stack(request, store, missing, emit)
+            else:
+                with store.writing(key, spec) as draft:
+                    draft.provenance.update(environment(request))
+                    train = _train_ranks if processes > 1 else _train
+                    extras = train({**request, "out": str(draft.path)}, emit)
+                    draft.provenance.update(extras, finished=_now())
     emit({"event": "stored"})
 
 
@@ -123,6 +133,18 @@ def _train(request: dict[str, Any], emit: Emit) -> dict[str, Any]:
     if _emulated(spec):
         emit({"event": "note", "message": EMULATED})
     return train(spec, data, workdir, Path(request["out"]), _reporter(emit))
+
+
+def _train_stack(request: dict[str, Any], store: RunStore, specs: dict[str, RunSpec], emit: Emit) -> None:
+    """Trains all of ``specs``, by key, together, and stores each as a run of its own."""
+    from xling_utils import stacked
+
+    keys, made = {spec: key for key, spec in specs.items()}, environment(request)
+    folders = {spec: store.folder(".work", key) for spec, key in keys.items()}
+    data = Path(request["data"]) if request["data"] else None
+    for trainee in stacked.train(folders, data, _reporter(emit)):
+        with store.writing(keys[trainee.spec], trainee.spec) as draft:
+            draft.provenance.update(made, **trainee.write(draft.path), finished=_now())
 
 
 def _emulated(spec: RunSpec) -> bool:

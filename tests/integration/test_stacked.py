@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +16,13 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
+from tests.faults import processes_of, wait_for
+from tests.integration import test_pretraining
 from tests.integration.test_pretraining import losses, made_text, trained
-from xling_utils import corpora, stacked
+from xling_utils import corpora, execution, pretraining, stacked
+from xling_utils.execution import RunsFailed, ensure, key_of
 from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
+from xling_utils.store import RunStore
 
 SEEDS = (3, 4, 5)
 TRAINING = TrainingSpec(50, batch=8, length=24, learning_rate=6e-3, hidden_rate=0.02, snapshots=2)
@@ -39,10 +48,14 @@ class Interrupted(Exception):
     pass
 
 
-def stack(folder: Path, specs: list[RunSpec], stop: int | None = None) -> dict[RunSpec, tuple[Path, dict[str, Any]]]:
-    """The folder and the extras of every run; raises Interrupted after step ``stop``."""
+def stack(
+    folder: Path, specs: list[RunSpec], stop: int | None = None, steps: list[int] | None = None
+) -> dict[RunSpec, tuple[Path, dict[str, Any]]]:
+    """The folder and the extras of every run; raises Interrupted after step ``stop``. ``steps`` takes those done."""
 
     def report(row: dict[str, Any]) -> None:
+        if steps is not None:
+            steps.append(row["done"])
         if row["done"] == stop:
             raise Interrupted
 
@@ -52,7 +65,7 @@ def stack(folder: Path, specs: list[RunSpec], stop: int | None = None) -> dict[R
     found = {}
     for trainee in stacked.train(runs, None, report):
         out = folder / str(trainee.spec.seed) / "out"
-        out.mkdir()
+        out.mkdir(exist_ok=True)
         found[trainee.spec] = out, trainee.write(out)
     return found
 
@@ -76,7 +89,8 @@ def assert_same(there: tuple[Path, dict[str, Any]], here: tuple[Path, dict[str, 
         assert weights[0].keys() == weights[1].keys()
         for tensor, values in weights[0].items():
             assert values.dtype == weights[1][tensor].dtype
-            np.testing.assert_allclose(weights[1][tensor], values, atol=2e-3, rtol=0, err_msg=f"{name} {tensor}")
+            if not tensor.endswith("key.bias"):  # attention does not see it: its gradient is rounding alone
+                np.testing.assert_allclose(weights[1][tensor], values, atol=1e-3, rtol=0, err_msg=f"{name} {tensor}")
     for name in ("config.json", "tokenizer.json"):
         assert (there[0] / name).read_bytes() == (here[0] / name).read_bytes()
     assert list(there[1]) == list(here[1])
@@ -93,3 +107,107 @@ def test_a_stack_gives_the_runs_that_its_seeds_give_alone(tmp_path, alone):
         assert_same(there, found[one])
         assert len(list((found[one][0] / "snapshots").iterdir())) == 2
         assert losses(there[0])[-1][1] < losses(there[0])[0][1] - 0.5, "nothing was learnt"
+
+
+def test_a_stopped_stack_goes_on_as_one_and_in_single_runs(tmp_path, alone, monkeypatch):
+    monkeypatch.setattr(pretraining, "CHECKPOINT_SECONDS", 0.0)
+    with pytest.raises(Interrupted):
+        stack(tmp_path, list(alone), stop=20)
+    single, *others = alone
+    reports = trained(tmp_path / str(single.seed), single)
+    assert reports[2][0]["done"] == 21
+    assert_same(alone[single], reports[:2])
+    steps: list[int] = []
+    found = stack(tmp_path, others, steps=steps)
+    assert steps == list(range(21, 51))
+    for one in others:
+        assert_same(alone[one], found[one])
+
+
+def test_runs_stopped_at_different_steps_go_on_together(tmp_path, alone, monkeypatch):
+    """Two single runs at step 10, one that had not begun."""
+    monkeypatch.setattr(pretraining, "CHECKPOINT_SECONDS", 0.0)
+    for one in list(alone)[1:]:
+        with pytest.raises(test_pretraining.Interrupted):
+            trained(tmp_path / str(one.seed), one, stop=10)
+    steps: list[int] = []
+    found = stack(tmp_path, list(alone), steps=steps)
+    assert steps == [*range(1, 51), *range(11, 51)]
+    for one, there in alone.items():
+        assert_same(there, found[one])
+
+
+def test_next_sentence_prediction_and_bfloat16_are_stacked_too(tmp_path):
+    both = replace(TRAINING, steps=10, precision="bf16", hidden_rate=0.0)
+    specs = [spec(seed, both, next_sentence=True) for seed in SEEDS[:2]]
+    for one, (out, _) in stack(tmp_path / "stack", specs).items():
+        there = losses(trained(tmp_path / "alone" / str(one.seed), one)[0])
+        np.testing.assert_allclose(losses(out), there, atol=0.02, rtol=0)  # eight bits of a number
+
+
+@pytest.fixture
+def specs(monkeypatch: pytest.MonkeyPatch) -> list[RunSpec]:
+    """Real, if short, text: child processes read it too."""
+    monkeypatch.undo()
+    return [spec(seed, replace(TRAINING, batch=2, steps=40)) for seed in SEEDS]
+
+
+def logs(store: RunStore) -> set[str]:
+    return {path.stem for path in (store.root / ".logs").iterdir()}
+
+
+def test_a_gpu_takes_a_stack_and_stores_single_runs(tmp_path, specs, monkeypatch, capfd):
+    stacks, singles = RunStore(tmp_path / "stacks"), RunStore(tmp_path / "singles")
+    ensure(specs, store=singles, jobs=1, progress=False)
+    assert logs(singles) == set(singles.keys()), "without a GPU each is trained alone"
+    monkeypatch.setattr(execution, "_devices", lambda: ["0"])
+    untrained = replace(specs[0], training=None, recipes=())
+    found = ensure([*specs, untrained], store=stacks, jobs=1)
+    assert "4/4 runs" in capfd.readouterr().err
+    assert logs(stacks) == {key_of(specs[0]), key_of(untrained)}, "the others were trained along with the first"
+    assert stacks.verify() == {} and set(stacks.keys()) == {key_of(one) for one in found}
+    for one in specs:
+        there = singles.get(key_of(one))
+        assert there is not None and found[one].spec == one and list(there.provenance) == list(found[one].provenance)
+        assert {p.name for p in there.path.iterdir()} == {p.name for p in found[one].path.iterdir()}
+        assert np.abs(np.array(losses(there.path)) - np.array(losses(found[one].path))).max() < 1e-4
+    assert not any((stacks.root / ".work").iterdir())
+
+
+def test_a_killed_stack_loses_no_checkpoint(tmp_path, specs, monkeypatch):
+    monkeypatch.setattr(execution, "_devices", lambda: ["0"])
+    store = RunStore(tmp_path)
+    impatient = [sys.executable, str(Path(__file__).with_name("impatient_worker.py"))]
+    specs = [replace(one, training=replace(one.training, steps=400)) for one in specs]
+
+    def checkpoints() -> list[list[str]]:
+        folders = (store.root / ".work" / key_of(one) for one in specs)
+        return [sorted(path.name for path in folder.glob("checkpoint-*")) for folder in folders]
+
+    def kill() -> None:
+        wait_for(lambda: all(map(len, checkpoints())))
+        for pid in processes_of(store):
+            os.kill(pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(RunsFailed, match=r"3 of 3 runs failed.* by signal 9") as error:
+        ensure(specs, store=store, progress=False, worker=impatient)
+    killer.join()
+    assert str(error.value).count(f"{key_of(specs[0])}.log") == 3, "the one log there is"
+    assert all(map(len, checkpoints())) and store.keys() == []
+    runs = ensure(specs, store=store, progress=False)
+    assert store.verify() == {} and all(run.trace["step"].iloc[-1] == 400 for run in runs.values())
+
+
+def test_what_is_stacked():
+    large = spec(1, replace(TRAINING, batch=256, length=512))
+    large = replace(large, model=EncoderSpec(12, 768, 12, 3072, 512))
+    own = [replace(spec(seed), model=replace(spec(seed).model, separate_embeddings=True)) for seed in SEEDS]
+    longer = spec(1, replace(TRAINING, steps=60))
+    other = replace(spec(2), corpus=replace(spec(2).corpus, sentences=61))
+    alike = [spec(seed) for seed in SEEDS]
+    specs = [large, replace(large, seed=2), *own, alike[0], longer, alike[1], other, alike[2]]
+    stacks = execution._stacks(specs)
+    assert sorted(map(len, stacks)) == [1] * 7 + [3] and alike in stacks
+    assert {one for several in stacks for one in several} == set(specs)
