@@ -6,23 +6,30 @@
 
 One seed at the controlled scale, chapter after chapter, as the notebooks do it (``measures.table``): a run that an
 earlier chapter has trained or measured is not trained or measured again. Executing notebooks and rendering pages
-comes on top.
+comes on top. Seconds of a chapter are those of the processor, of all processes together, apart for training and for
+measuring.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from _machine import machine
 
 from xling_utils import chapters, measures, transfer
-from xling_utils.execution import key_of, usable_cores
+from xling_utils.execution import ensure, key_of, usable_cores
 from xling_utils.scales import FIRST_REPORTED_SEED, SNAPSHOTS, scale
 from xling_utils.specs import LANGUAGES
 from xling_utils.store import RunStore
+
+Cost = dict[str, float]
+SHOWN = ("runs", "training", "tables", "measuring", "wall")
 
 
 def main() -> None:
@@ -35,25 +42,53 @@ def main() -> None:
     name, live, load = "smoke" if args.quick else "controlled", "all" if args.all else "headline", os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XLING_STORE"] = folder
-        walls, runs = {}, {}
+        costs: dict[str, Cost] = {}
+        runs = {}
         for chapter in args.chapter or chapters.MODULES:
-            before, began = set(RunStore().keys()), time.perf_counter()
-            measures.table(chapter, name, LANGUAGES[1:], 1, live)
-            walls[chapter] = time.perf_counter() - began
-            planned = chapters.module(chapter).grid(scale(name), LANGUAGES[1:], 1, live)
+            store, began, cost = RunStore(), time.perf_counter(), Cost()
+            before, kept = set(store.keys()), tables(store)
+            planned = measures.planned(chapter, name, LANGUAGES[1:], 1, live, None)
+            with counted(cost, "training"):
+                ensure([spec for p in planned for spec in p.specs], store=store)
+            with counted(cost, "measuring"):
+                measures.table(chapter, name, LANGUAGES[1:], 1, live)
+            cost |= {"tables": tables(store) - kept, "wall": time.perf_counter() - began}
+            costs[chapter] = cost
             keys = {key_of(spec): p for p in planned for spec in p.specs}
             runs[chapter] = {key: p for key, p in keys.items() if key not in before}
         print(f"{machine()}; load average before: {load:.1f}; {usable_cores()} at a time.\n")
-        report(walls, runs)
+        report(costs, runs)
         fine_tuning(name)
 
 
-def report(walls: dict[str, float], runs: dict[str, dict[str, chapters.Planned]]) -> None:
-    """Wall-clock seconds a chapter, then the seconds of each run in its own process."""
-    print("| chapter | new runs | seconds |\n|---|---|---|")
-    for chapter, wall in walls.items():
-        print(f"| {chapter} | {len(runs[chapter])} | {wall:.0f} |")
-    print(f"| together | {sum(map(len, runs.values()))} | {sum(walls.values()):.0f} |\n")
+def tables(store: RunStore) -> int:
+    """How many tables of rows are kept."""
+    return len([*store.folder(".measures").glob("*.csv")])
+
+
+@contextmanager
+def counted(cost: Cost, name: str) -> Iterator[None]:
+    """Adds what is spent within it, seconds of the processor in this process and in those that it waits for."""
+    began = spent()
+    yield
+    cost[name] = spent() - began
+
+
+def spent() -> float:
+    """Seconds of the processor so far."""
+    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, whose))
+
+
+def report(costs: dict[str, Cost], runs: dict[str, dict[str, chapters.Planned]]) -> None:
+    """What each chapter costs, then the seconds of each run in its own process."""
+    print("| chapter | new runs | CPU seconds of training | new tables | CPU seconds of measuring | wall seconds |")
+    print("|---|---|---|---|---|---|")
+    counts = {chapter: {"runs": len(runs[chapter])} | cost for chapter, cost in costs.items()}
+    counts["together"] = {name: sum(of[name] for of in counts.values()) for name in SHOWN}
+    for chapter, of in counts.items():
+        print(f"| {chapter} | " + " | ".join(f"{of[name]:.0f}" for name in SHOWN) + " |")
+    print()
     print("| chapter | run | seconds | tokens/s in training |\n|---|---|---|---|")
     for chapter, found in runs.items():
         for key, planned in found.items():
