@@ -61,8 +61,8 @@ measured = measures.table(
 recorded = records.load(CHAPTER, scale)
 both = recorded if len(recorded) else measured
 shown = records.beside(measured, recorded, CHAPTER, scale)
-tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
 bert = window_size.named(both, "BERT", sizes)
+tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
 
 # %% [markdown]
 # ## Shorter and shorter inputs
