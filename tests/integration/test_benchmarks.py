@@ -127,6 +127,25 @@ def test_growth(run_here: Callable[..., str]) -> None:
     assert re.search(r"Memory grows by -?\d+ bytes for each token", text)
 
 
+def test_gpu(tmp_path: Path) -> None:
+    kept = tmp_path / "tables.md"
+    text = run("gpu", "--quick", "--cpu", "--out", str(kept), folder=tmp_path)
+    assert kept.read_text(encoding="utf-8") == text and text.startswith("cpu; ")
+    compared, hourly, used = (table(part) for part in text.split("\n\n")[1:])
+    assert len(compared) == 4 and all(number(row["last loss"]) < number(row["first loss"]) for row in compared)
+    apart = [number(row["largest difference from the CPU"]) for row in compared]
+    assert apart[:3] == [0, 0, 0] and 0 < apart[3] < 1e-4, "of all ways only the stack sums in another order"
+    assert [row["seeds at once"] for row in hourly] == ["1", "5"]
+    one, five = (number(row["seeds an hour"]) for row in hourly)
+    assert one > 0 and number(hourly[1]["times one"]) == pytest.approx(five / one, abs=0.1)
+    assert number(used[0]["tokens/s"]) > 0 and 0 <= number(used[0]["share of peak"]) <= 100
+
+
+def test_gpu_says_that_there_is_none(tmp_path: Path) -> None:
+    assert run("gpu", folder=tmp_path) == "skipped: PyTorch finds no GPU on this machine\n"
+    assert not list(tmp_path.iterdir())
+
+
 def test_glove_says_what_it_needs(tmp_path: Path) -> None:
     assert run("glove", folder=tmp_path).startswith("skipped: ")
 

@@ -25,6 +25,7 @@ ELSEWHERE = {
     "make test": "this run is part of it",
     "make soak": "the weekly workflow",
     "pip install --group measuring && pip install --no-deps -e .": "test_recording.py, with these packages alone",
+    ".venv/bin/xling bench gpu": "test_benchmarks.py, as the script",
     ".venv/bin/xling probe MODEL --data DIR --languages fr,zh": "test_probe.py",
 }
 """Lines of blocks, and which other test executes them."""
