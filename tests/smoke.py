@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from xling_utils import execution, kept_rows, measures, worker
-from xling_utils.children import Children, Task
+from xling_utils.children import Task
 from xling_utils.specs import RunSpec, to_dict
 from xling_utils.store import Run, RunStore
 from xling_utils.writing import held
@@ -25,16 +26,24 @@ _alone = threading.Lock()
 """Random numbers are drawn for a whole process: it trains one run at a time."""
 
 
-def _train(task: Task, children: Children, report: Callable[[dict[str, Any]], None], *_: object) -> None:
-    """In the place of ``children.run_worker``: the work of the child."""
-    import torch
+class _Trainer:
+    """In the place of ``children.Trainer``: the work of the child, which reports here and has one thread already."""
 
-    request = {"key": task.key, "spec": to_dict(task.spec), "store": task.store.root, "threads": 1, "processes": 1}
-    with _alone, pytest.MonkeyPatch.context() as patch:
-        for name in worker.THREAD_VARIABLES:  # which a child sets for itself
-            patch.setenv(name, "1")
-        torch.set_num_threads(1)
-        worker._train_and_store({**request, "data": task.data and str(task.data)}, report)
+    def __init__(self, *_: object) -> None: ...
+
+    def train(self, tasks: Sequence[Task], report: Callable[[dict[str, Any]], None]) -> None:
+        import torch
+
+        (task,) = tasks
+        request = {"key": task.key, "spec": to_dict(task.spec), "store": task.store.root, "threads": 1, "processes": 1}
+        process = SimpleNamespace(emit=report, set_threads=lambda threads: None)
+        with _alone, pytest.MonkeyPatch.context() as patch:
+            for name in worker.THREAD_VARIABLES:  # which a child sets for itself
+                patch.setenv(name, "1")
+            torch.set_num_threads(1)
+            worker._train_and_store({**request, "data": task.data and str(task.data)}, process)  # type: ignore[arg-type]
+
+    def close(self) -> None: ...
 
 
 class _Pool:
@@ -62,7 +71,7 @@ class _Pool:
 def in_this_process() -> Iterator[None]:
     """Runs that are missing are trained here, and rows measured."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execution, "run_worker", _train)
+        patch.setattr(execution, "Trainer", _Trainer)
         patch.setattr(measures, "ProcessPoolExecutor", _Pool)
         yield
 

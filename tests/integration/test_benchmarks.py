@@ -83,7 +83,11 @@ def test_base_run(run_here: Callable[..., str]) -> None:
 
 def test_chapters(run_here: Callable[..., str]) -> None:
     text = run_here("chapters", "--quick", "02_window_size")
-    assert re.findall(r"^\| (\S+) \| (\d+) \| \d+ \|$", text, re.M) == [("02_window_size", "2"), ("together", "2")]
+    found = re.findall(r"^\| (\S+) " + 5 * r"\| (\d+) " + r"\|$", text, re.M)
+    (chapter, *counts), (together, *sums) = found
+    assert (chapter, together, counts) == ("02_window_size", "together", sums)
+    new_runs, training, new_tables, measuring, _ = map(int, counts)
+    assert new_runs == 2 and new_tables > 2 and training > 0 and measuring > 0
     assert re.findall(r"^\| 02_window_size \| (.*) \| \d+ \| [\d,]+ \|$", text, re.M) == [
         "en-fr bert: BERT, 600, 24", "en-fr bert: BERT, 600, 12",
     ]  # fmt: skip
