@@ -31,6 +31,12 @@ MEASURED = re.compile(
 OF_A_PAPER = re.compile(r"\{cite|paper|K et al\.|Liu et al\.|Wu, Conneau|Dufter|\b[A-E],? \(?(?:table|sec\.|eq\.)")
 """In a sentence that says so, a number is a paper's."""
 SETTINGS = """
+rate .02
+rate .006
+weight decay | .2
+a tenth of the steps
+at a rate of .003, weight decay .01
+15 % of the places
 half of their 95 % interval
 95 % interval
 bottom third
