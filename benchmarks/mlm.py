@@ -246,7 +246,7 @@ def train_with_trainer(spec: RunSpec, folder: Path, windows: Windows, *, tuned: 
 
     from xling_utils import corpora, encoder, tokenization, weights
     from xling_utils.batches import Batches
-    from xling_utils.pretraining import ADAM_BETAS
+    from xling_utils.optimizers import ADAM_BETAS
 
     training = spec.training
     assert training and isinstance(spec.model, EncoderSpec)
