@@ -88,5 +88,6 @@ def write(run: Run, data: Path | None, folder: Path) -> None:
             kept[f"{unit}.{language}"] = subject.means(language, count, unit)
         kept[f"states.{language}"] = subject.apart(language, count, SHOWN)[0].astype(np.float16)
         tokens[language] = sorted(subject.tokenizer.convert_tokens_to_ids(list(subject.tokens(language, count))))
-    save_file(kept, folder / STATES)
+    whole = {name: np.ascontiguousarray(array) for name, array in kept.items()}  # safetensors writes no other right
+    save_file(whole, folder / STATES)
     (folder / TOKENS).write_text(json.dumps(tokens, separators=(",", ":")), encoding="utf-8")

@@ -155,7 +155,7 @@ def means_by_unit(model: Any, tokenizer: Any, sentences: Sequence[str]) -> dict[
         count += weights.sum(dim=(1, 2)).cpu()
     if not count.all():
         raise UserError("language mean: the text holds no token; give at least one sentence")
-    means = (total.cpu() / count[:, None, None]).float().contiguous().numpy()  # safetensors takes no other
+    means = (total.cpu() / count[:, None, None]).float().numpy()
     return dict(zip(UNITS, means, strict=True))
 
 

@@ -88,7 +88,7 @@ def test_chapters(run_here: Callable[..., str]) -> None:
     assert (chapter, together, counts) == ("02_window_size", "together", sums)
     new_runs, training, new_tables, measuring, _ = map(int, counts)
     assert new_runs == 2 and new_tables > 2 and training > 0 and measuring > 0
-    assert re.findall(r"^\| 02_window_size \| (.*) \| \d+ \| [\d,]+ \|$", text, re.M) == [
+    assert re.findall(r"^\| 02_window_size \| (en-fr .*) \| \d+ \| [\d,]+ \|$", text, re.M) == [
         "en-fr bert: BERT, 600, 24", "en-fr bert: BERT, 600, 12",
     ]  # fmt: skip
     assert re.search(r"learned and tested: [\d.]+ s \(accuracy: en 0\.\d+, fr 0\.\d+\)", text)

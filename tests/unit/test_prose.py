@@ -33,6 +33,7 @@ OF_A_PAPER = re.compile(r"\{cite|paper|K et al\.|Liu et al\.|Wu, Conneau|Dufter|
 SETTINGS = """
 rate .02
 rate .006
+agree to 0.0001 in single precision
 weight decay | .2
 a tenth of the steps
 at a rate of .003, weight decay .01
