@@ -230,3 +230,10 @@ def test_rows_of_an_earlier_recipe_stand_in_no_figure_with_those_of_today(monkey
     elsewhere = live.assign(target="sw")
     assert len(records.beside(elsewhere, recorded, chapter, "controlled")) == len(live), "nothing to be mixed with"
     assert tables.of_earlier_recipe(False) is None and "earlier recipe" in tables.of_earlier_recipe(True).data
+
+
+@pytest.mark.parametrize("page", ["intro", "ledger"])
+def test_pages_that_show_all_records_say_which_recipe_they_are_of(page: str) -> None:
+    earlier = any(records.of_earlier_recipe(chapter, "controlled") for chapter in chapters.MODULES)
+    text = (ROOT / "book" / f"{page}.md").read_text(encoding="utf-8")
+    assert ("recorded runs are of an {ref}`earlier recipe <recipe>`" in text) == earlier
