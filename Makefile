@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Two tests at a time, each on one thread: two threads that wait for each other waste a core that is shared.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --durations=20
+# Three tests at a time for two cores, as a test waits for a third of its time, for processes and pages; each on one thread:
+# two threads that wait for each other waste a core that is shared.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --durations=20
 READY := $(VENV)/.ready
 BROWSER := $(VENV)/.browser
 

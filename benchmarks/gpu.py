@@ -9,7 +9,7 @@
    of 2,000 steps, which are reckoned from fewer.
 3. BERT-base in bfloat16 on random tokens, beside the largest speed of a bfloat16 matrix product on the same GPU.
 
-Every measurement is a process of its own. Without a GPU there is nothing to measure, and one line says so.
+The CPU and the GPU are measured in a process each. Without a GPU there is nothing to measure, and one line says so.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,10 +68,14 @@ def main() -> None:
 
 
 def in_process(function: Callable[..., Any], *arguments: Any, cpu: bool) -> Any:
-    """What ``function`` returns in a process of its own, which accelerate keeps on the CPU if ``cpu``."""
-    os.environ["ACCELERATE_USE_CPU"] = str(cpu).lower()
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(function, *arguments).result()
+    """What ``function`` returns in another process, which accelerate keeps on the CPU if ``cpu``."""
+    return _process(cpu).submit(function, *arguments).result()
+
+
+@cache
+def _process(cpu: bool) -> ProcessPoolExecutor:
+    setting = "ACCELERATE_USE_CPU", str(cpu).lower()
+    return ProcessPoolExecutor(1, get_context("spawn"), initializer=os.environ.__setitem__, initargs=setting)
 
 
 def compared(quick: bool, cpu: bool, folder: Path) -> str:
@@ -123,7 +128,7 @@ def used(quick: bool, cpu: bool) -> str:
     )
 
 
-# In processes of their own.
+# In another process.
 
 
 def device_name() -> str:
@@ -198,7 +203,7 @@ def pace(size: str, seeds: int, steps: int) -> tuple[float, float]:
     specs = [short(size, seed, steps=steps) for seed in range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds)]
     full = run_of(size, FIRST_REPORTED_SEED).training
     assert full
-    pretraining.TRACE_ROWS = max(1, round(pretraining.TRACE_ROWS * steps / full.steps))
+    pretraining.TRACE_ROWS = max(1, round(rows_of_a_trace() * steps / full.steps))
     began = time.perf_counter()
     texts = {spec: pretraining.Text(spec, None) for spec in specs}
     reading = time.perf_counter() - began
@@ -211,6 +216,14 @@ def pace(size: str, seeds: int, steps: int) -> tuple[float, float]:
         pretraining.learn(trainees, learner, training, lambda row: None)
         seconds = time.perf_counter() - began
     return reading, seconds / steps
+
+
+@cache
+def rows_of_a_trace() -> int:
+    """Before any measurement changed it."""
+    from xling_utils import pretraining
+
+    return pretraining.TRACE_ROWS
 
 
 def matrix_peak(size: int) -> float:
