@@ -74,8 +74,7 @@ def in_process(function: Callable[..., Any], *arguments: Any, cpu: bool) -> Any:
 
 @cache
 def _process(cpu: bool) -> ProcessPoolExecutor:
-    setting = "ACCELERATE_USE_CPU", str(cpu).lower()
-    return ProcessPoolExecutor(1, get_context("spawn"), initializer=os.environ.__setitem__, initargs=setting)
+    return ProcessPoolExecutor(1, get_context("spawn"), initializer=begin, initargs=(cpu,))
 
 
 def compared(quick: bool, cpu: bool, folder: Path) -> str:
@@ -129,6 +128,11 @@ def used(quick: bool, cpu: bool) -> str:
 
 
 # In another process.
+
+
+def begin(cpu: bool) -> None:
+    """Tells accelerate where to stay."""
+    os.environ["ACCELERATE_USE_CPU"] = str(cpu).lower()
 
 
 def device_name() -> str:

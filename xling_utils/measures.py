@@ -182,7 +182,7 @@ def prepare(
     folder, sizes = store.folder(".measures"), scale_of(scale)
     keys = {p: tuple(runs[spec].key for spec in p.specs) for grid in grids.values() for p in grid}
     measured = {chapter: chapters.measurable(chapter, grid, data) for chapter, grid in grids.items()}
-    wanted = [(p, task) for runs_of in measured.values() for p, tasks in runs_of.items() for task in tasks]
+    wanted = [(p, task) for each in measured.values() for p, tasks in each.items() for task in tasks]
     read = {p: real_languages(*(spec.corpus for spec in p.specs)) for p in keys}
     tests = {languages: tested_with(languages, data) for languages in set(read.values())}
     paths = {(p, task): folder / file_name(keys[p], task, sizes, tests[read[p]]) for p, task in wanted}
@@ -195,11 +195,11 @@ def prepare(
             ProcessPoolExecutor(workers, spawning, initializer=_begin, initargs=(wanted_until_closed,)) as pool,
             bar(len(missing), "measuring") as progress,
         ):
-            futures = {
-                pool.submit(_measure, several, task, scale, data, store.root, path): f"{task} of {'-'.join(several)}"
-                for (several, task), path in sorted(missing.items(), key=_longest_first)
-            }
             try:
+                futures = {
+                    pool.submit(_measure, each, task, scale, data, store.root, path): f"{task} of {'-'.join(each)}"
+                    for (each, task), path in sorted(missing.items(), key=_longest_first)
+                }
                 for _ in as_completed(futures):
                     progress.update()
             except BaseException:

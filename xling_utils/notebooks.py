@@ -91,8 +91,8 @@ def execute(
     kernels = Kernels()
     large = any(parameters.get("model") for _, _, parameters, _ in due)  # each kernel would hold it
     with ThreadPoolExecutor(1 if large else min(usable_cores(), MOST_AT_A_TIME)) as pool:
-        results = [pool.submit(_one, root, *each, kernels, say) for each in due]
         try:
+            results = [pool.submit(_one, root, *each, kernels, say) for each in due]
             return [failure for result in results if (failure := result.result())]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -10,7 +10,9 @@ import re
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import psutil
@@ -21,6 +23,7 @@ from tests import smoke
 from tests.faults import PATIENCE, processes_of, wait_for
 from tests.integration import fake_worker
 from tests.integration.test_execution import _checkpoints
+from xling_utils import notebooks
 from xling_utils.chapters import window_size
 from xling_utils.execution import usable_cores
 from xling_utils.scales import scale
@@ -170,6 +173,24 @@ def test_an_interrupt_ends_all_chapters_that_are_executed(book: Path) -> None:
     assert child.returncode == 130 and "Traceback" not in complained
     assert ": done" not in said and not list((book / "_build").glob("*/*.log"))
     wait_for(lambda: not any(map(command_of, busy)))
+
+
+def test_an_interrupt_comes_before_the_last_chapter_has_begun(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (book / "notebooks/01_first.py").write_text(
+        PARAMETERS + "# %%\nopen('busy', 'w')\nimport time\n\ntime.sleep(600)\n"
+    )
+
+    class Interrupted(ThreadPoolExecutor):
+        def submit(self, *asked: Any, **named: Any) -> Any:
+            if not list(book.rglob("busy")):
+                super().submit(*asked, **named)
+                wait_for(lambda: list(book.rglob("busy")))
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(notebooks, "ThreadPoolExecutor", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        notebooks.execute(book, [], {}, {}, lambda line: None)
+    wait_for(lambda: not kernels(os.getpid()))
 
 
 def test_who_waits_for_another_process_can_be_interrupted(book: Path) -> None:
