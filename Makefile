@@ -75,7 +75,7 @@ test: $(READY) $(BROWSER)
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell README.md CONTRIBUTING.md book notebooks xling_utils benchmarks
 	$(BIN)/mypy
-	$(PYTEST) --dist loadfile tests/unit tests/integration
+	$(PYTEST) --dist loadfile --no-loadscope-reorder tests/integration tests/unit
 	mkdir -p $(TESTED) && rm -rf $(addprefix $(TESTED)/,$(SOURCES)) && cp -Rp $(SOURCES) $(TESTED)
 	cd $(TESTED) && PYTHONPATH="$(CURDIR)/tests/hurried" XLING_STORE="$$PWD/runs" "$(CURDIR)/$(BIN)/xling" run $(TRAINED)
 	cd $(TESTED) && $(XLING) run -p live none $(RECORDED) && $(XLING) book

@@ -39,6 +39,8 @@ PAIR = ("en", "fr")
 TARGETS = {"smoke": (0.1, 0.1), "controlled": (10.0, 12.0), "natural": (10.0, 10.0)}
 """Multiples of chance to reach, plain and centred."""
 SENTENCES, LONGER, SNAPSHOTS = 100_000, 5, 20
+CONTEXT_TOKENS = 100_000
+"""Of each language, that words are read in, at most: twenty snapshots of ten runs read them."""
 HEAD = ("scale", "recipe", "steps", "plain", "centred", "plain at the end", "centred at the end",
         "CPU-seconds to plain", "to centred", "of all steps", "of preparation")  # fmt: skip
 
@@ -63,7 +65,8 @@ def row(recipe: str, sizes: Scale, seeds: Sequence[int], data: Path | None) -> s
     specs = [base(sizes, seed, longer=recipe == "earlier") for seed in seeds]
     with tempfile.TemporaryDirectory() as folder:
         runs = ensure(specs, store=RunStore(folder), data=data, jobs=min(usable_cores(), len(specs)))
-        curves = [dict(curve(run, sizes, data)) for run in runs.values()]
+        asked = replace(sizes, context_tokens=min(CONTEXT_TOKENS, sizes.context_tokens))
+        curves = [dict(curve(run, asked, data)) for run in runs.values()]
         known = [run.provenance for run in runs.values()]
     steps = sorted(curves[0])
     means = {step: [statistics.mean(each[step][kind] for each in curves) for kind in (0, 1)] for step in steps}

@@ -153,7 +153,7 @@ _SCALES = {
         sentences=(3_500, 35_000),
         pieces=(1_000, 1_000),
         encoder=EncoderSpec(layers=3, width=64, heads=4, intermediate=256, positions=64),
-        training=replace(RECIPE, steps=1_500),
+        training=replace(RECIPE, steps=2_000),
         static_epochs=5,
         static_windows=(5, 128, 256),
         short_windows=(12, 6),
