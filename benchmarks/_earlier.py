@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xling_utils.scales import Scale
-from xling_utils.specs import TrainingSpec
+from xling_utils.core.scales import Scale
+from xling_utils.core.specs import TrainingSpec
 
 STEPS = {"smoke": (20, 20), "controlled": (2_000, 12_000), "natural": (2_000, 16_000)}
 """Of a pair's encoder, and of the one of all languages."""

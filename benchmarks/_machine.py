@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xling_utils.worker import environment
+from xling_utils.runs.worker import environment
 
 
 def machine() -> str:

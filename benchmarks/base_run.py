@@ -4,7 +4,7 @@
     python benchmarks/base_run.py --data DIR         # real text
 
 Trains the base run (English and French, the large corpus) by both recipes for the five development seeds from an
-empty store, as many at a time as there are cores, through ``execution.ensure`` as a chapter does. Snapshots are asked
+empty store, as many at a time as there are cores, through ``runs.ensure`` as a chapter does. Snapshots are asked
 for word retrieval among the dictionary's targets at the headline layer: plain cosine, and with each language's mean
 taken out. What counts is the first snapshot at which the *mean over the seeds* reaches a multiple of chance, that of
 a random order of the same candidates, and the CPU-seconds that training had taken by then, preparation (drawing the
@@ -25,15 +25,16 @@ from pathlib import Path
 from _earlier import earlier
 from _machine import machine
 
-from xling_utils import word_retrieval
-from xling_utils.chapters.data_size import headline_layer
-from xling_utils.execution import ensure, usable_cores
-from xling_utils.reading import Reading
-from xling_utils.representations import centred
-from xling_utils.retrieval import chance_reciprocal_rank, mean_reciprocal_rank
-from xling_utils.scales import DEVELOPMENT_SEEDS, Scale, scale
-from xling_utils.specs import RunSpec
-from xling_utils.store import Run, RunStore
+from xling_utils.chapters.data_size.plan import headline_layer
+from xling_utils.core.scales import DEVELOPMENT_SEEDS, Scale, scale
+from xling_utils.core.specs import RunSpec
+from xling_utils.measures.encoders.representations import centred
+from xling_utils.measures.encoders.stored_run import Reading
+from xling_utils.measures.metrics.retrieval import chance_reciprocal_rank, mean_reciprocal_rank
+from xling_utils.measures.tasks import word_retrieval
+from xling_utils.runs.compute import Compute
+from xling_utils.runs.ensuring import ensure
+from xling_utils.runs.store import Run, RunStore
 
 PAIR = ("en", "fr")
 TARGETS = {"smoke": (0.1, 0.1), "controlled": (10.0, 12.0), "natural": (10.0, 10.0)}
@@ -64,7 +65,7 @@ def row(recipe: str, sizes: Scale, seeds: Sequence[int], data: Path | None) -> s
     """One line of the table."""
     specs = [base(sizes, seed, longer=recipe == "earlier") for seed in seeds]
     with tempfile.TemporaryDirectory() as folder:
-        runs = ensure(specs, store=RunStore(folder), data=data, jobs=min(usable_cores(), len(specs)))
+        runs = ensure(specs, store=RunStore(folder), compute=Compute(data))
         asked = replace(sizes, context_tokens=min(CONTEXT_TOKENS, sizes.context_tokens))
         curves = [dict(curve(run, asked, data)) for run in runs.values()]
         known = [run.provenance for run in runs.values()]

@@ -4,7 +4,7 @@
     python benchmarks/chapters.py --all    # every run of every chapter
     python benchmarks/chapters.py 02_window_size
 
-One seed at the controlled scale, chapter after chapter, as the notebooks do it (``measures.table``): a run that an
+One seed at the controlled scale, chapter after chapter, as the notebooks do it (``chapters.table``): a run that an
 earlier chapter has trained or measured is not trained or measured again. Executing notebooks and rendering pages
 comes on top. Seconds of a chapter are those of the processor, of all processes together, apart for training and for
 measuring.
@@ -22,11 +22,13 @@ from contextlib import contextmanager
 
 from _machine import machine
 
-from xling_utils import chapters, measures, transfer
-from xling_utils.execution import ensure, key_of, usable_cores
-from xling_utils.scales import FIRST_REPORTED_SEED, SNAPSHOTS, scale
-from xling_utils.specs import LANGUAGES
-from xling_utils.store import RunStore
+from xling_utils import chapters
+from xling_utils.core.scales import FIRST_REPORTED_SEED, SNAPSHOTS, scale
+from xling_utils.core.specs import LANGUAGES
+from xling_utils.measures.transfer import zero_shot
+from xling_utils.runs.compute import usable_cores
+from xling_utils.runs.ensuring import ensure, key_of
+from xling_utils.runs.store import RunStore
 
 Cost = dict[str, float]
 SHOWN = ("runs", "training", "tables", "measuring", "wall")
@@ -47,11 +49,11 @@ def main() -> None:
         for chapter in args.chapter or chapters.MODULES:
             store, began, cost = RunStore(), time.perf_counter(), Cost()
             before, kept = set(store.keys()), tables(store)
-            planned = measures.planned(chapter, name, LANGUAGES[1:], 1, live, None)
+            planned = chapters.planned(chapter, name, LANGUAGES[1:], 1, live, None)
             with counted(cost, "training"):
                 ensure([spec for p in planned for spec in p.specs], store=store)
             with counted(cost, "measuring"):
-                measures.table(chapter, name, LANGUAGES[1:], 1, live)
+                chapters.table(chapter, name, LANGUAGES[1:], 1, live)
             cost |= {"tables": tables(store) - kept, "wall": time.perf_counter() - began}
             costs[chapter] = cost
             keys = {key_of(spec): p for p in planned for spec in p.specs}
@@ -107,7 +109,7 @@ def fine_tuning(name: str) -> None:
     run = RunStore().get(key_of(base))
     assert run is not None
     began = time.perf_counter()
-    rows = [row for row in transfer.rows(run, chosen, None, "NLI") if row["metric"] == "accuracy"]
+    rows = [row for row in zero_shot.rows(run, chosen, None, "NLI") if row["metric"] == "accuracy"]
     accuracy = ", ".join(f"{row['target']} {row['value']:.3f}" for row in rows)
     print(f"\nInference, learned and tested: {time.perf_counter() - began:.1f} s (accuracy: {accuracy}).")
 

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from xling_utils.static_vectors import LEARNING_RATE, SEP, X_MAX, Glove, cooccurrences, fit_glove, glove_loss
+from xling_utils.models.static_vectors import LEARNING_RATE, SEP, X_MAX, Glove, cooccurrences, fit_glove, glove_loss
 
 SENTENCE = 20
 TOPICS = 50

@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, Any
 from _machine import machine
 
 from xling_utils import chapters
-from xling_utils.scales import FIRST_REPORTED_SEED, scale
-from xling_utils.specs import EncoderSpec, RunSpec, TrainingSpec
+from xling_utils.core.scales import FIRST_REPORTED_SEED, scale
+from xling_utils.core.specs import EncoderSpec, RunSpec, TrainingSpec
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -163,7 +163,7 @@ class Stopped(Exception):
 
 def whole(size: str, folder: Path, stop: int) -> list[tuple[float, float]]:
     """The losses, in training and held out, after each step; none if it is to ``stop`` after one of them."""
-    from xling_utils import pretraining
+    from xling_utils.runs import pretraining
 
     def report(row: dict[str, Any]) -> None:
         if row["done"] == stop:
@@ -183,7 +183,7 @@ def whole(size: str, folder: Path, stop: int) -> list[tuple[float, float]]:
 
 def in_stack(size: str, folder: Path) -> list[tuple[float, float]]:
     """The same losses of a run that is trained with two others."""
-    from xling_utils import stacked
+    from xling_utils.runs import stacked
 
     seeds = range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + 3)
     runs = {short(size, seed, steps=COMPARED_STEPS, precision="fp32"): folder / str(seed) for seed in seeds}
@@ -201,7 +201,7 @@ def losses(out: Path) -> list[tuple[float, float]]:
 
 def pace(size: str, seeds: int, steps: int) -> tuple[float, float]:
     """The seconds that it takes to read the text of all ``seeds``, and those of a step, with its share of the trace."""
-    from xling_utils import pretraining, stacked
+    from xling_utils.runs import pretraining, stacked
 
     pretraining.CHECKPOINT_SECONDS = math.inf
     specs = [short(size, seed, steps=steps) for seed in range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds)]
@@ -225,7 +225,7 @@ def pace(size: str, seeds: int, steps: int) -> tuple[float, float]:
 @cache
 def rows_of_a_trace() -> int:
     """Before any measurement changed it."""
-    from xling_utils import pretraining
+    from xling_utils.runs import pretraining
 
     return pretraining.TRACE_ROWS
 
@@ -254,8 +254,8 @@ def deep(model: EncoderSpec, steps: int, batch: int) -> tuple[float, int]:
     """Tokens a second of ``model`` in bfloat16, and the operations of one as ``chapters`` counts them."""
     import numpy as np
 
-    from xling_utils import pretraining
-    from xling_utils.tokenization import FIRST, SEP, TokenStream
+    from xling_utils.models.tokenization import FIRST, SEP, TokenStream
+    from xling_utils.runs import pretraining
 
     class Drawn(pretraining.Text):
         """Random tokens in sentences of thirty."""

@@ -4,7 +4,7 @@
 
 Each quantity is doubled a few times while everything else stays; the exponent is the slope of a line through the
 logarithms, 1 where cost grows as the quantity does and 0 where it stays. Everything is trained by
-``execution.ensure`` from an empty store in a temporary folder, as a chapter does it. *Seconds of training* are those
+``runs.ensure`` from an empty store in a temporary folder, as a chapter does it. *Seconds of training* are those
 of the training loop alone, *of preparation* those of drawing the text, building the tokenizer and encoding. Memory is
 the most that a run's own process holds for itself, looked up fifty times a second: what is mapped from a file does not
 count, since the system takes it back when it needs the room.
@@ -89,10 +89,10 @@ def slope(x: tuple[float, ...] | list[float], y: tuple[float, ...] | list[float]
 @cache
 def trained(quick: bool, *, steps: int = 200, languages: int = 2, runs: int = 1) -> dict[str, float]:
     """Trains ``runs`` base runs from an empty store; the provenance of the first and the seconds of all."""
-    from xling_utils.execution import ensure
-    from xling_utils.scales import scale
-    from xling_utils.specs import LANGUAGES
-    from xling_utils.store import RunStore
+    from xling_utils.core.scales import scale
+    from xling_utils.core.specs import LANGUAGES
+    from xling_utils.runs.ensuring import ensure
+    from xling_utils.runs.store import RunStore
 
     chosen = scale("smoke" if quick else "controlled")
     specs = []
@@ -120,8 +120,8 @@ def step_seconds(quick: bool, pieces: int) -> float:
     """Seconds of 100 steps of the base encoder with a vocabulary of ``pieces``, on one thread."""
     import torch
 
-    from xling_utils.encoder import Encoders
-    from xling_utils.scales import scale
+    from xling_utils.core.scales import scale
+    from xling_utils.models.encoder import Encoders
 
     torch.set_num_threads(1)
     sizes = scale("smoke" if quick else "controlled")
@@ -148,9 +148,9 @@ def peak(sentences: int) -> dict[str, float]:
     corpus' tokens."""
     import psutil
 
-    from xling_utils.execution import ensure
-    from xling_utils.scales import scale
-    from xling_utils.store import RunStore
+    from xling_utils.core.scales import scale
+    from xling_utils.runs.ensuring import ensure
+    from xling_utils.runs.store import RunStore
 
     chosen = scale("smoke" if sentences < SENTENCES[0] else "controlled")
     spec = chosen.bert(("en", "fr"), sentences, SEED)

@@ -34,16 +34,16 @@ from typing import TYPE_CHECKING, Any
 from _machine import machine
 
 from xling_utils import chapters
-from xling_utils.children import KEEP_MEMORY
-from xling_utils.execution import usable_cores
-from xling_utils.scales import FIRST_REPORTED_SEED, scale
-from xling_utils.specs import EncoderSpec, RunSpec
-from xling_utils.worker import THREAD_VARIABLES
+from xling_utils.core.scales import FIRST_REPORTED_SEED, scale
+from xling_utils.core.specs import EncoderSpec, RunSpec
+from xling_utils.runs.compute import usable_cores
+from xling_utils.runs.processes import KEEP_MEMORY
+from xling_utils.runs.worker import THREAD_VARIABLES
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from xling_utils.batches import Batches
+    from xling_utils.runs.batches import Batches
 
 SIDES = ("defaults", "trainer", "here", "trainer in bf16", "here in bf16")
 """The Trainer as it comes, the Trainer with all that costs time and has no counterpart here switched off, and us, in
@@ -234,7 +234,7 @@ class Windows:
 
 def train_here(spec: RunSpec, folder: Path, windows: Windows) -> None:
     """The book's training, up to its end by ``windows``."""
-    from xling_utils import pretraining
+    from xling_utils.runs import pretraining
 
     pretraining.CHECKPOINT_SECONDS = math.inf
     windows.facts["vocabulary"] = spec.tokenizer.size
@@ -252,9 +252,10 @@ def train_with_trainer(spec: RunSpec, folder: Path, windows: Windows, *, tuned: 
         TrainingArguments,
     )
 
-    from xling_utils import corpora, encoder, tokenization, weights
-    from xling_utils.batches import Batches
-    from xling_utils.optimizers import ADAM_BETAS
+    from xling_utils import corpora
+    from xling_utils.models import encoder, tokenization, transformers_format
+    from xling_utils.models.optimizers import ADAM_BETAS
+    from xling_utils.runs.batches import Batches
 
     training = spec.training
     assert training and isinstance(spec.model, EncoderSpec)
@@ -263,7 +264,7 @@ def train_with_trainer(spec: RunSpec, folder: Path, windows: Windows, *, tuned: 
     streams = {language: tokenization.Coder(tokenizer).stream(text) for language, text in texts.items()}
     size = tokenizer.get_vocab_size()
     windows.facts["vocabulary"] = size
-    weights.save(encoder.Encoder(spec.model, size), folder)
+    transformers_format.save(encoder.Encoder(spec.model, size), folder)
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
     special = dict(zip(names, tokenization.SPECIAL, strict=True))
     collator = DataCollatorForLanguageModeling(

@@ -68,7 +68,7 @@ def measured(way: str, targets: int, width: int) -> dict[str, float]:
     """Bytes of the vectors and of the peak above them, with the seconds that retrieval took."""
     import numpy as np
 
-    from xling_utils import retrieval
+    from xling_utils.measures.metrics import retrieval
 
     rng = np.random.default_rng(0)
     x, y = (rng.standard_normal((n, width), dtype=np.float32) for n in (retrieval.BLOCK + 1, targets))

@@ -24,9 +24,9 @@ import numpy.typing as npt
 from _machine import machine
 from scipy.linalg import svd
 
-from xling_utils.alignment import procrustes
-from xling_utils.execution import usable_cores
-from xling_utils.similarity import cka_of_layers
+from xling_utils.measures.metrics.cka import cka_of_layers
+from xling_utils.measures.metrics.procrustes import procrustes
+from xling_utils.runs.compute import usable_cores
 
 Array = npt.NDArray[np.float32]
 

@@ -28,9 +28,9 @@ import torch
 from _machine import machine
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from xling_utils.lens import BATCH, encode
-from xling_utils.representations import shifted
-from xling_utils.token_translation import predicted
+from xling_utils.measures.encoders.hidden_states import BATCH, encode
+from xling_utils.measures.encoders.predictions import predicted
+from xling_utils.measures.encoders.representations import shifted
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 WEIGHTS = (1.0, 2.0, 3.0)

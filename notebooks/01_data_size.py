@@ -35,22 +35,6 @@ engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
 
-# %% tags=["hide-input"]
-from pathlib import Path
-
-import pandas as pd
-
-from xling_utils import charts, charts_mime, explorer, ledger, measures, published, records, tables
-from xling_utils.chapters import data_size
-from xling_utils.chapters import data_size_figures as figures
-from xling_utils.execution import ensure
-from xling_utils.scales import scale as scale_of
-from xling_utils.store import RunStore
-
-charts_mime.enable()
-CHAPTER, sizes, base = "01_data_size", scale_of(scale), languages[0]
-folder = Path(data) if data else None
-
 # %% [markdown]
 # ## The runs
 #
@@ -63,19 +47,15 @@ folder = Path(data) if data else None
 # What this machine has not trained yet, it trains now; what it has, it reads from its store.
 
 # %% tags=["hide-input"]
-measured = measures.table(
-    CHAPTER, scale, languages, seeds, live,
-    data=folder, engine=engine, scheduler=scheduler, jobs=jobs,
-)  # fmt: skip
-recorded = records.load(CHAPTER, scale)
-both = recorded if len(recorded) else measured
-shown = records.beside(measured, recorded, CHAPTER, scale)
-tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
+from xling_utils import charts, claims
+from xling_utils.chapters import data_size, opened
+
+charts.enable()
+chapter = opened("01_data_size", scale, languages, seeds, live, data, engine, scheduler, jobs)
+charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% tags=["hide-input"]
-plan = data_size.grid(sizes, languages, seeds, live)
-runs = pd.DataFrame([dict(p.condition) | {"runs": 1} for p in plan], columns=["model", "sentences", "runs"])
-tables.show(runs.groupby(["sentences", "model"], sort=False).sum().reset_index())
+charts.show(data_size.runs(chapter))
 
 # %% [markdown]
 # ## Retrieval at two data sizes
@@ -86,7 +66,7 @@ tables.show(runs.groupby(["sentences", "model"], sort=False).sum().reset_index()
 # those the *small* corpus holds at least five times; pairs spelt alike are left out.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-data-size", "caption": "Little text is enough for BERT if it may read it often; with much text word2vec and GloVe overtake it in the controlled world.\n\nMean reciprocal rank at the middle layer, plain cosine. Diamonds are means of the recorded seeds, bars their 95 % intervals (Student); circles are the seeds trained on this machine. Click the legend to isolate a model."}}
-figures.headline(shown, recorded, sizes, [base])
+data_size.headline(chapter)
 
 # %% [markdown]
 # This is not the papers' picture. With little text the static vectors are at chance, and BERT is not, provided
@@ -98,8 +78,7 @@ figures.headline(shown, recorded, sizes, [base])
 # The same numbers as a table, for the recorded seeds where there are any:
 
 # %% tags=["hide-input"]
-rows = data_size.headline_rows(both, sizes)
-tables.show(data_size.summary(rows[rows["target"] == base], ["sentences", "model"]))
+charts.show(data_size.headline_table(chapter))
 
 # %% [markdown]
 # ## Does a task carry over?
@@ -109,7 +88,7 @@ tables.show(data_size.summary(rows[rows["target"] == base], ["sentences", "model
 # the other language, of which it has never seen an example ({ref}`inference <zero-shot-transfer>`).
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-inference", "caption": "In English every model learns the task; next to none of it arrives in the other language.\n\nAccuracy after learning from English examples only; marks as above, the dashed line is the share of the commonest answer. Pick the language below the chart."}}
-figures.inference(shown, recorded, [base, "en"])
+data_size.inference(chapter)
 
 # %% [markdown]
 # In English every model learns the task, the more so with more text. Little of it arrives in French: all accuracies lie
@@ -128,13 +107,10 @@ figures.inference(shown, recorded, [base, "en"])
 # encoder asked about a dictionary whose translations were dealt out at random.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training-curve", "caption": "Alignment emerges in every seed, after a plateau, and neither control moves.\n\nCentred mean reciprocal rank at the middle layer of the base run at the large data size. Thin lines are seeds, the bold line their mean; the dashed line is chance."}}
-figures.training_curve(both, sizes, base)
+data_size.training_curve(chapter)
 
 # %% tags=["hide-input"]
-curve = figures.over_training(both, sizes, base)
-end = curve[curve["step"] == curve["step"].max()]
-ends = data_size.summary(end, ["series"])
-tables.show(ends.assign(times_chance=ends["value"] / figures.chance_level([both], base)))
+charts.show(data_size.ends_of_training(chapter))
 
 # %% [markdown]
 # ## Every language, every layer
@@ -142,7 +118,7 @@ tables.show(ends.assign(times_chance=ends["value"] / figures.chance_level([both]
 # Layer 0 is the embedding of the word itself, layer *l* the output of block *l*. Move the slider.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-layers", "caption": "The languages stand in the same order at every layer, and the blocks add little to what the embeddings hold.\n\nMean reciprocal rank of English with each language. BERT at the large data size; bars are means over the recorded seeds where there are any, whiskers 95 % intervals."}}
-figures.layers(both, sizes)
+data_size.layers(chapter)
 
 # %% [markdown]
 # ## Which words align?
@@ -151,14 +127,14 @@ figures.layers(both, sizes)
 # papers' BERT aligns open classes (nouns, verbs, adjectives, adverbs) better than closed ones.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pos", "caption": "Function words are found most often and adjectives least: the papers' order upside down.\n\nMean reciprocal rank by part of speech, beside the average of B's Table 1. The papers' values are from 1,000,000 real sentences and another candidate set: compare the order of the bars, not their height."}}
-figures.parts_of_speech(shown, recorded, published.table("B_table_1_pos"), sizes, base)
+data_size.parts_of_speech(chapter)
 
 # %% [markdown] tags=["of-the-record"]
 # It is so in every language of the controlled world that was recorded. Over the five of them function words are found with a mean
 # reciprocal rank of .29<!-- value: closed classes in five languages -->, and open classes with .13<!-- value: open classes in five languages -->.
 
 # %% tags=["hide-input", "of-the-record"]
-tables.show(figures.classes_by_language(recorded, sizes))
+charts.show(data_size.classes_by_language(chapter))
 
 # %% [markdown]
 # ## Do distant languages align worse?
@@ -169,7 +145,7 @@ tables.show(figures.classes_by_language(recorded, sizes))
 # papers falls from French (73.6) to Russian (68.7) and Chinese (68.3) (C, table 1, default model).
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distance", "caption": "The farther a language's word order is from that of English, the fewer of its words are found, except that Russian, nearest in order, comes second to French, which shares its letters.\n\nMean reciprocal rank, a point a language. BERT, large data size, middle layer; bars are 95 % intervals over seeds."}}
-figures.distances(both, sizes)
+data_size.distances(chapter)
 
 # %% [markdown] tags=["of-the-record"]
 # The languages stand in the same order in every seed. That settles less than it seems: over five languages and five seeds
@@ -191,14 +167,13 @@ figures.distances(both, sizes)
 # BERT with many updates lies at 3.0<!-- value: BERT on little real text --> times chance over six languages, and the static vectors at 1.7<!-- value: static vectors on little real text --> times.
 
 # %% tags=["hide-input"]
-natural = records.load(CHAPTER, "natural")
-natural_scale = scale_of("natural")
+real = chapter.on_real_text
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-natural", "caption": "Real text: BERT aligns on little text, static vectors on much, and most where word pieces are shared.\n\nMean reciprocal rank among the dictionary's targets, plain cosine, pairs spelt alike left out; middle layer. Recorded seeds with 95 % intervals. Pick the language below the chart."}}
-figures.headline(measures.empty(CHAPTER), natural, natural_scale, data_size.NATURAL_LANGUAGES)
+data_size.headline(real)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-natural-static", "caption": "Real text, static vectors, large data size: the closer the alphabets, the better.\n\nThe lighter bars also count pairs of identical strings (names, loans, numbers), which static vectors get for nothing."}}
-figures.natural_static(natural)
+data_size.static_vectors(real)
 
 # %% [markdown]
 # What did the training add, if the untrained encoder finds no less? Other words. It finds the open classes by their spelling (.08<!-- value: open classes of real text, untrained -->), and no
@@ -207,14 +182,14 @@ figures.natural_static(natural)
 # classes and .511 for open ones.) Parts of speech are here those that an English treebank gives a word most often.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pos-natural", "caption": "In real French training aligns the function words; it finds no more of the others than their spelling gives away.\n\nMean reciprocal rank by part of speech, large data size, middle layer; recorded seeds with 95 % intervals."}}
-figures.real_parts_of_speech(natural, natural_scale, "fr")
+data_size.parts_of_speech(real)
 
 # %% [markdown]
 # So it is in other languages: over six of them function words are found with a mean reciprocal rank of .07<!-- value: closed classes in six languages -->, and open classes with .04<!-- value: open classes in six languages -->. In
 # Spanish alone the two are level.
 
 # %% tags=["hide-input"]
-tables.show(figures.classes_by_language(natural, natural_scale)) if len(natural) else None
+charts.show(data_size.classes_by_language(real))
 
 # %% [markdown]
 # Inference on real text (XNLI, learned from fifteen thousand English pairs) is where the controlled world left it: every model learns some of it in English, and
@@ -224,7 +199,7 @@ tables.show(figures.classes_by_language(natural, natural_scale)) if len(natural)
 # (−0.6<!-- value: inference that pretraining adds low --> to 1.8<!-- value: inference that pretraining adds high -->): these seeds cannot tell whether alignment has any part in it.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-inference-natural", "caption": "Real text: what is learned in English stays there, whatever the model and the size.\n\nAccuracy after learning from English examples only; recorded seeds with 95 % intervals, the dashed line is a guess. Pick the language below the chart; English is that of the encoders that read French."}}
-figures.inference(measures.empty(CHAPTER), natural, [*data_size.NATURAL_LANGUAGES, "en"])
+data_size.inference(real)
 
 # %% [markdown]
 # ## Verdicts
@@ -233,13 +208,13 @@ figures.inference(measures.empty(CHAPTER), natural, [*data_size.NATURAL_LANGUAGE
 # on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, scale, measured))
+charts.of_claims(claims.of_chapter(chapter))
 
 # %% [markdown]
 # The same on real text:
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=("fr", "ru")))
+charts.of_claims(claims.of_chapter(real, languages=("fr", "ru")))
 
 # %% [markdown]
 # ## Limits
@@ -261,23 +236,13 @@ tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), langu
 # takes any word of the dictionary.
 
 # %% tags=["hide-input"]
-first = next((p.spec for p in plan if dict(p.condition) == {"model": "BERT", "sentences": sizes.sentences[-1]}), None)
-if first is None:
-    print("Nothing was trained on this machine (live = 'none'), so there is no encoder to explore.")
-else:
-    store = RunStore()
-    explored = explorer.Explorer.of(ensure([first], store=store, data=folder, progress=False)[first], sizes, folder)
+words = data_size.explored(chapter)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-neighbours", "caption": "The five nearest words of the base language. Choose a word.\n\nCentred vectors at the middle layer of the encoder trained on this machine."}}
-neighbours = explored.sample(40, data_size.headline_layer(sizes)) if first else None
-charts.neighbours(
-    neighbours,
-    words=neighbours["word"].unique().tolist(),
-    description="Nearest translations of a word chosen from a list.",
-) if first else None
+data_size.neighbours(chapter, words)
 
 # %% tags=["hide-input"]
-explorer.widget(explored) if first else None
+data_size.explorer_widget(words)
 
 # %% [markdown]
 # ## Reproduce
@@ -287,20 +252,10 @@ explorer.widget(explored) if first else None
 # real text. A run that this machine has trained and that is also recorded must give the recorded values:
 
 # %% tags=["hide-input"]
-records.write(CHAPTER, scale, measured)
-same = records.compare(measured, recorded)
-gap = (same["live"] - same["recorded"]).abs().max() if len(same) else float("nan")
-compared = pd.DataFrame(
-    {
-        "measurements both live and recorded": [len(same)],
-        "largest difference": [gap],
-        "recorded runs": [recorded["run"].nunique()],
-    }
-)
-tables.show(compared, digits=6)
+charts.show(data_size.compared(chapter), digits=6)
 
 # %% tags=["hide-input"]
-tables.show(records.hardware(CHAPTER, scale))
+charts.show(chapter.record())
 
 # %% [markdown]
 # ## In short

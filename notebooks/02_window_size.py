@@ -34,18 +34,6 @@ engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
 
-# %% tags=["hide-input"]
-from pathlib import Path
-
-from xling_utils import charts_mime, ledger, measures, records, tables
-from xling_utils.chapters import contrast_figures as figures
-from xling_utils.chapters import window_size
-from xling_utils.scales import scale as scale_of
-
-charts_mime.enable()
-CHAPTER, sizes, base = "02_window_size", scale_of(scale), languages[0]
-folder = Path(data) if data else None
-
 # %% [markdown]
 # ## The runs
 #
@@ -54,28 +42,18 @@ folder = Path(data) if data else None
 # how much of its surroundings a word is seen with. The shortest slice is about half a sentence.
 
 # %% tags=["hide-input"]
-measured = measures.table(
-    CHAPTER, scale, languages, seeds, live,
-    data=folder, engine=engine, scheduler=scheduler, jobs=jobs,
-)  # fmt: skip
-recorded = records.load(CHAPTER, scale)
-both = recorded if len(recorded) else measured
-shown = records.beside(measured, recorded, CHAPTER, scale)
-bert = window_size.named(both, "BERT", sizes)
-tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
+from xling_utils import charts, claims
+from xling_utils.chapters import opened, window_size
+
+charts.enable()
+chapter = opened("02_window_size", scale, languages, seeds, live, data, engine, scheduler, jobs)
+charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown]
 # ## Shorter and shorter inputs
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window", "caption": "Six tokens are enough for the words to find each other, in the controlled world.\n\nEnglish with the base language at the large data size, and at the small one. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; the dashed line is what knowing nothing gets."}}
-figures.figure(
-    figures.rows_of(
-        window_size.named(shown, "BERT", sizes), window_size.named(recorded, "BERT", sizes), sizes, "condition", base
-    ),
-    figures.floors(both, base),
-    window_size.names(sizes),
-    "Word retrieval, inference and named entities by the length of the training inputs.",
-)
+window_size.inputs(chapter)
 
 # %% [markdown]
 # With much data the papers' loss does not show here: half a sentence does as well as two or three, and over five seeds the interval of the
@@ -90,8 +68,7 @@ figures.figure(
 # In percent of the longest input, seed by seed:
 
 # %% tags=["hide-input"]
-found = figures.values(bert, sizes, ["condition"], base)
-tables.show(figures.differences(found, "condition", window_size.names(sizes)[0]))
+charts.show(window_size.input_changes(chapter))
 
 # %% [markdown]
 # ## Wider contexts for word2vec
@@ -101,13 +78,7 @@ tables.show(figures.differences(found, "condition", window_size.names(sizes)[0])
 # encoder that reads as much.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-static-window", "caption": "With much text wider windows take from word2vec what narrow ones give it; with little text they do not.\n\nMean reciprocal rank, centred; recorded seeds with 95 % intervals where there are any. BERT has read as much text as the words without *little data*, in its longest inputs."}}
-static = window_size.named(both, "word2vec", sizes)
-figures.figure(
-    figures.rows_of(measures.empty(CHAPTER), static, sizes, "condition", base),
-    figures.floors(both, base),
-    list(dict.fromkeys(static["condition"])),
-    "Word retrieval of word2vec by the width of its window.",
-) if len(static) else None  # without runs of word2vec (`live = "all"`) there is nothing to draw
+window_size.static_windows(chapter)
 
 # %% [markdown]
 # With much text the widest window costs word2vec 48 %<!-- value: word2vec loses by wide windows with much text --> of its alignment. With little text, where the papers saw
@@ -124,14 +95,8 @@ figures.figure(
 # with much data, and this is little. Nor can they tell what short inputs do where there is a tenth of the text.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, too, five seeds cannot tell six tokens from twenty-four.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
-natural, natural_sizes = records.load(CHAPTER, "natural"), scale_of("natural")
-shown = window_size.named(natural, "BERT", natural_sizes)
-figures.figure(
-    figures.by_language(shown, natural_sizes, "condition"),
-    figures.floors(natural, *figures.targets(natural)),
-    list(dict.fromkeys(shown["condition"])),
-    "Real text: retrieval, inference and named entities by the length of the training inputs.",
-)
+real = chapter.on_real_text
+window_size.inputs(real)
 
 # %% [markdown]
 # Wider windows for word2vec, up to 256 words on either side. With much text they cost it 27 %<!-- value: wide windows lose with much real text --> here, too. With little text they make
@@ -139,13 +104,7 @@ figures.figure(
 # does as well as BERT on all of it. Little is less here than in the papers (3,500 sentences a language, where theirs is 200,000).
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-static-window-natural", "caption": "On real text wide windows cost word2vec where there is much text, and carry it where there is little.\n\nMean reciprocal rank, centred, among the targets of the MUSE dictionary; recorded seeds with 95 % intervals."}}
-static = window_size.named(natural, "word2vec", natural_sizes)
-figures.figure(
-    figures.by_language(static[static["target"] == "fr"], natural_sizes, "condition"),
-    figures.floors(natural, "fr"),
-    list(dict.fromkeys(static["condition"])),
-    "Real text: word retrieval of word2vec by the width of its window.",
-)
+window_size.static_windows(real, "fr")
 
 # %% [markdown]
 # ## Verdicts
@@ -154,13 +113,13 @@ figures.figure(
 # on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, scale, measured))
+charts.of_claims(claims.of_chapter(chapter))
 
 # %% [markdown]
 # The same on real text:
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=figures.targets(natural)))
+charts.of_claims(claims.of_chapter(real, languages=real.targets))
 
 # %% [markdown]
 # ## Limits
@@ -173,8 +132,7 @@ tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), langu
 #   is the papers', with both in it.
 
 # %% tags=["hide-input"]
-records.write(CHAPTER, scale, measured)
-tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
+charts.show(chapter.record())
 
 # %% [markdown]
 # ## In short

@@ -36,20 +36,6 @@ engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
 
-# %% tags=["hide-input"]
-from pathlib import Path
-
-import pandas as pd
-
-from xling_utils import charts_mime, ledger, measures, published, records, tables
-from xling_utils.chapters import contrast_figures as figures
-from xling_utils.chapters import overlap
-from xling_utils.scales import scale as scale_of
-
-charts_mime.enable()
-CHAPTER, sizes, base = "03_overlap", scale_of(scale), languages[0]
-folder = Path(data) if data else None
-
 # %% [markdown]
 # ## The runs
 #
@@ -65,28 +51,18 @@ folder = Path(data) if data else None
 #   changes about one word in nine (Wu, Conneau et al. change at most 15 %).
 
 # %% tags=["hide-input"]
-measured = measures.table(
-    CHAPTER, scale, languages, seeds, live,
-    data=folder, engine=engine, scheduler=scheduler, jobs=jobs,
-)  # fmt: skip
-recorded = records.load(CHAPTER, scale)
-both = recorded if len(recorded) else measured
-shown = records.beside(measured, recorded, CHAPTER, scale)
-found = figures.values(both, sizes, ["condition"], base)
-rows = figures.rows_of(shown, recorded, sizes, "condition", base)
-floor = figures.floors(both, base)
-tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
+from xling_utils import charts, claims
+from xling_utils.chapters import opened, overlap
+
+charts.enable()
+chapter = opened("03_overlap", scale, languages, seeds, live, data, engine, scheduler, jobs)
+charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown]
 # ## Without overlap
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap", "caption": "The languages need not share a single character; translations mixed into the sentences help a great deal.\n\nEnglish with the base language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals, squares and triangles the papers' means over their languages (E, table 1, Spanish, Hindi and Russian; C, table 1, French, Russian and Chinese: compare each with its own default)."}}
-figures.figure(
-    pd.concat([rows, overlap.paper_overlap(published.table)]),
-    floor,
-    overlap.OVERLAP,
-    "Retrieval, inference and named entities with and without shared pieces.",
-)
+overlap.pieces(chapter)
 
 # %% [markdown]
 # Fake-English shares nothing with the other language but the separator of sentences, and is found at 10.4<!-- value: Fake-English above chance --> times
@@ -105,12 +81,7 @@ figures.figure(
 # the recorded seeds, and whatever `live` asks of this machine.)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-order", "caption": "The order of words matters, and nothing aligns by frequency alone.\n\nMarks as above; squares are the means of E's tables 2 and 3."}}
-figures.figure(
-    pd.concat([rows, overlap.paper_order(published.table)]),
-    floor,
-    overlap.ORDER,
-    "Retrieval, inference and named entities as the words of sentences are permuted, and with unigrams only.",
-)
+overlap.order(chapter)
 
 # %% [markdown]
 # Order is needed, and nearly all of it: with a quarter of the pairs of words swapped
@@ -120,12 +91,7 @@ figures.figure(
 # ## Another domain
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-domain", "caption": "English on other topics than the other language costs nothing that five seeds could tell.\n\nMarks as above; triangles are C's Wikipedia with Wikipedia against Wikipedia with Common Crawl."}}
-figures.figure(
-    pd.concat([rows, overlap.paper_domain(published.table)]),
-    floor,
-    overlap.DOMAIN,
-    "Retrieval, inference and named entities with text of the same and of another domain.",
-)
+overlap.domain(chapter)
 
 # %% [markdown]
 # ## In percent
@@ -133,7 +99,7 @@ figures.figure(
 # What each condition changes, against the run that it varies, paired by seed:
 
 # %% tags=["hide-input"]
-tables.show(overlap.changes(found))
+charts.show(overlap.changes(chapter))
 
 # %% [markdown]
 # ## Premise in one language, hypothesis in another
@@ -142,7 +108,7 @@ tables.show(overlap.changes(found))
 # Nothing new is trained for it: the encoder fine-tuned on English pairs reads mixed ones.
 
 # %% tags=["hide-input"]
-tables.show(overlap.mixed(both, base))
+charts.show(overlap.mixed(chapter))
 
 # %% [markdown]
 # ## On real text
@@ -170,14 +136,8 @@ tables.show(overlap.mixed(both, base))
 # sentences of the two texts say the same, and two halves of a wiki do not.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap-natural", "caption": "Without overlap languages of another script keep most of their alignment, those of English's alphabet much less of it; without order little is left of any.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
-natural, natural_sizes = records.load(CHAPTER, "natural"), scale_of("natural")
-shown = natural
-figures.figure(
-    figures.by_language(shown, natural_sizes, "condition"),
-    figures.floors(natural, *figures.targets(natural)),
-    list(dict.fromkeys(shown["condition"])),
-    "Real text: retrieval, inference and named entities by what the languages share.",
-)
+real = chapter.on_real_text
+overlap.on_real_text(real)
 
 # %% [markdown]
 # ## Verdicts
@@ -186,13 +146,13 @@ figures.figure(
 # on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, scale, measured))
+charts.of_claims(claims.of_chapter(chapter))
 
 # %% [markdown]
 # The same on real text:
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=figures.targets(natural)))
+charts.of_claims(claims.of_chapter(real, languages=real.targets))
 
 # %% [markdown]
 # ## Limits
@@ -217,5 +177,4 @@ tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), langu
 # {cite:t}`dufter2020identifying` for the same question put to a language and its double. On to chapter 4: {doc}`04_architecture`.
 
 # %% tags=["hide-input"]
-records.write(CHAPTER, scale, measured)
-tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
+charts.show(chapter.record())

@@ -35,20 +35,6 @@ engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
 
-# %% tags=["hide-input"]
-from pathlib import Path
-
-import pandas as pd
-
-from xling_utils import charts_mime, ledger, measures, published, records, tables
-from xling_utils.chapters import architecture, architecture_figures
-from xling_utils.chapters import contrast_figures as figures
-from xling_utils.scales import scale as scale_of
-
-charts_mime.enable()
-CHAPTER, sizes, base = "04_architecture", scale_of(scale), languages[0]
-folder = Path(data) if data else None
-
 # %% [markdown]
 # ## The runs
 #
@@ -57,27 +43,12 @@ folder = Path(data) if data else None
 # the first six of the papers' eight blocks.
 
 # %% tags=["hide-input"]
-measured = measures.table(
-    CHAPTER, scale, languages, seeds, live,
-    data=folder, engine=engine, scheduler=scheduler, jobs=jobs,
-)  # fmt: skip
-recorded = records.load(CHAPTER, scale)
-both = recorded if len(recorded) else measured
-shown = records.beside(measured, recorded, CHAPTER, scale)
-floor = figures.floors(both, base)
+from xling_utils import charts, claims
+from xling_utils.chapters import architecture, opened
 
-
-def factor(name, paper=None):
-    """The figure of one factor: this machine, the records, the paper."""
-    live, kept = (architecture.of_factor(table, name, sizes) for table in (shown, recorded))
-    rows = figures.rows_of(live, kept, sizes, "level", base)
-    rows = rows if paper is None else pd.concat([rows, paper])
-    return figures.figure(
-        rows, floor, architecture_figures.levels(name, rows, sizes), f"Retrieval and transfer by {name}."
-    )
-
-
-tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
+charts.enable()
+chapter = opened("04_architecture", scale, languages, seeds, live, data, engine, scheduler, jobs)
+charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 
 # %% [markdown]
@@ -87,7 +58,7 @@ tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
 # ## Depth, heads, parameters
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-depth", "caption": "In this small world two layers do best at the same number of parameters, and six do worst.\n\nEnglish with the base language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; squares are E's table 4 (Fake-English to Russian, other depths than ours)."}}
-factor("depth", architecture_figures.paper("depth", published.table))
+architecture.factor(chapter, "depth")
 
 # %% [markdown]
 # Depth matters, but not as the papers have it: over five seeds one layer of the same number of parameters is as good as three, two find
@@ -95,28 +66,28 @@ factor("depth", architecture_figures.paper("depth", published.table))
 # tell nearly all there is to know of it, a look or two at them is enough, and what a layer must have is width.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-heads", "caption": "The number of attention heads makes no difference that five seeds could tell.\n\nMarks as above; squares are E's table 5, whose base has twelve heads."}}
-factor("heads", architecture_figures.paper("heads", published.table))
+architecture.factor(chapter, "heads")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-parameters", "caption": "A narrow encoder aligns less; beyond the base width nothing is gained.\n\nMarks as above. E's table 6 varies depth and heads at the same time and is shown below as a table."}}
-factor("parameters")
+architecture.factor(chapter, "parameters")
 
 # %% tags=["hide-input"]
-tables.show(architecture_figures.paper_parameters(published.table))
+charts.show(architecture.paper_parameters())
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-four", "caption": "Four languages in one encoder cost nothing, if it is wide enough.\n\nEnglish with the base language; every language gets as many tokens as in the bilingual runs."}}
-factor("four languages")
+architecture.factor(chapter, "four languages")
 
 # %% [markdown]
 # ## Objective, separators, tokens
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-objective", "caption": "Next sentence prediction makes no difference here.\n\nMarks as above; squares are the means of E's table 8."}}
-factor("objective", architecture_figures.paper("objective", published.table))
+architecture.factor(chapter, "objective")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separator", "caption": "A separator for each language makes no difference that five seeds could tell.\n\nMarks as above; squares are the means of E's table 9."}}
-factor("separator", architecture_figures.paper("separator", published.table))
+architecture.factor(chapter, "separator")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tokens", "caption": "Characters align words worst, and find the most names.\n\nMarks as above; squares are the means of E's table 10."}}
-factor("tokens", architecture_figures.paper("tokens", published.table))
+architecture.factor(chapter, "tokens")
 
 # %% [markdown]
 # ## What is kept apart
@@ -125,7 +96,7 @@ factor("tokens", architecture_figures.paper("tokens", published.table))
 # has for itself stays frozen in fine-tuning, as in the paper: English must not train what other languages do not use.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separate", "caption": "With embeddings and two of three blocks for itself, a language stays on its own.\n\nMarks as above; triangles are C's table 1."}}
-factor("separate", architecture_figures.paper("separate", published.table))
+architecture.factor(chapter, "separate")
 
 # %% [markdown]
 # What is it about the embedding layer? Separate *vocabularies* took every shared token away in {doc}`chapter 3 <03_overlap>` and cost
@@ -139,7 +110,7 @@ factor("separate", architecture_figures.paper("separate", published.table))
 # What each level changes, against the base run, paired by seed:
 
 # %% tags=["hide-input"]
-tables.show(architecture_figures.changes(both, sizes, base))
+charts.show(architecture.changes(chapter))
 
 # %% [markdown]
 # ## On real text
@@ -156,14 +127,8 @@ tables.show(architecture_figures.changes(both, sizes, base))
 # Hindi and Chinese ones, which are written in other letters, 24 %<!-- value: one layer loses where letters are others --> fewer.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-architecture-natural", "caption": "On real text, too, a language that is kept apart is not found; a single layer helps where letters are shared.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
-natural, natural_sizes = records.load(CHAPTER, "natural"), scale_of("natural")
-shown = architecture_figures.named(natural)
-figures.figure(
-    figures.by_language(shown, natural_sizes, "condition"),
-    figures.floors(natural, *figures.targets(natural)),
-    list(dict.fromkeys(shown["condition"])),
-    "Real text: retrieval, inference and named entities by what the encoder is like.",
-)
+real = chapter.on_real_text
+architecture.on_real_text(real)
 
 # %% [markdown]
 # ## Verdicts
@@ -172,13 +137,13 @@ figures.figure(
 # on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, scale, measured))
+charts.of_claims(claims.of_chapter(chapter))
 
 # %% [markdown]
 # The same on real text:
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), languages=figures.targets(natural)))
+charts.of_claims(claims.of_chapter(real, languages=real.targets))
 
 # %% [markdown]
 # ## At the papers' sizes
@@ -197,8 +162,7 @@ tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER), langu
 #   of the dictionary.
 
 # %% tags=["hide-input"]
-records.write(CHAPTER, scale, measured)
-tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
+charts.show(chapter.record())
 
 # %% [markdown]
 # ## In short

@@ -34,16 +34,6 @@ scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
 model = None  # a masked language model of your own, instead: a folder, or a name on the Hub
 
-# %% tags=["hide-input"]
-from pathlib import Path
-
-from xling_utils import charts_mime, layer_widget, ledger, measures, probes, records, tables
-from xling_utils.chapters import means_figures
-
-charts_mime.enable()
-CHAPTER = "05_language_means"
-folder = Path(data) if data else None
-
 # %% [markdown] tags=["of-the-record"]
 # ## One encoder of fifteen languages
 #
@@ -55,13 +45,12 @@ folder = Path(data) if data else None
 # on other sentences.
 
 # %% tags=["hide-input"]
-measured = measures.table(
-    CHAPTER, scale, languages, seeds, live,
-    data=folder, engine=engine, scheduler=scheduler, jobs=jobs, model=model,
-)  # fmt: skip
-recorded = records.load(CHAPTER, scale, model)
-both = recorded if len(recorded) else measured
-tables.of_earlier_recipe(model is None and records.of_earlier_recipe(CHAPTER, scale))
+from xling_utils import charts, claims
+from xling_utils.chapters import language_means, opened
+
+charts.enable()
+chapter = opened("05_language_means", scale, languages, seeds, live, data, engine, scheduler, jobs, model)
+charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown]
 # ## How much language is in a layer?
@@ -71,7 +60,7 @@ tables.of_earlier_recipe(model is None and records.of_earlier_recipe(CHAPTER, sc
 # ({ref}`how both are measured <language-identity>`). The sentences say the same in all languages, so that nothing but the language can tell them apart.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-identity", "caption": "One vector a language holds most of what a linear probe can tell of it.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer. With the states as they are, and without the language's mean. Choose the measure below; the legend picks a line."}}
-means_figures.identity(both)
+language_means.identity(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # The probe finds the language at every layer. Taking the means away leaves no variance between the languages, by construction, but the probe
@@ -83,7 +72,7 @@ means_figures.identity(both)
 # What a token is alone can give its language away. Of the tokens that a language's text holds, some are in English text, too:
 
 # %% tags=["hide-input"]
-tables.show(means_figures.token_sets(both))
+charts.show(language_means.token_sets(chapter.both))
 
 # %% [markdown]
 # ## Retrieval without the language
@@ -94,9 +83,7 @@ tables.show(means_figures.token_sets(both))
 # the cosine is measured from.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-retrieval", "caption": "Translations are found more often once the language's mean is taken out.\n\nSentence retrieval from each language to English at each layer, by what was done with the languages' means. Precision at 1; bars are 95 % intervals over seeds. Choose the language below; the legend picks a line."}}
-means_figures.by_method(
-    both, "p_at_1", "precision at 1", "Sentence retrieval at each layer by what was done with the languages' means."
-)
+language_means.retrieval(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # Not all of it is learned: numerals and names are spelt alike in many languages, so the untrained encoder, too, finds some sentences by them. Above the first block
@@ -107,14 +94,14 @@ means_figures.by_method(
 # differences within a row that can be compared.
 
 # %% tags=["hide-input"]
-tables.show(means_figures.beside_paper(both, "p_at_1", "D_table_2_tatoeba"), digits=1)
+charts.show(language_means.beside_paper(chapter.both, "p_at_1", "D_table_2_tatoeba"), digits=1)
 
 # %% [markdown]
 # Liu et al. write of the mean over all *tokens*; their program takes the mean over *sentences* of the means of their tokens, special tokens included. Does it
 # make a difference?
 
 # %% tags=["hide-input"]
-tables.show(means_figures.units(both))
+charts.show(language_means.units(chapter.both))
 
 # %% [markdown]
 # ## Mining
@@ -123,7 +110,7 @@ tables.show(means_figures.units(both))
 # count as found; the threshold is chosen on one half of the sentences, and the other half is scored.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-mining", "caption": "Mining gains less than retrieval does, and from zero-mean alone.\n\nF1 of mining translations, at each layer, by what was done with the languages' means. Bars are 95 % intervals over seeds. Choose the language below."}}
-means_figures.by_method(both, "mined_f1", "F1", "Mining at each layer by what was done with the languages' means.")
+language_means.mining(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # ## On real text
@@ -132,25 +119,23 @@ means_figures.by_method(both, "mined_f1", "F1", "Mining at each layer by what wa
 # Five seeds are recorded. The sentences are Tatoeba's, up to a thousand a language; the texts to mine are BUCC's, Chinese and English.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-identity-natural", "caption": "On real text, too, one vector a language holds most of what a linear probe can tell of it.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer; bars are 95 % intervals over seeds. Choose the measure below; the legend picks a line."}}
-natural = records.load(CHAPTER, "natural")
-means_figures.identity(natural)
+real = chapter.on_real_text
+language_means.identity(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
 # Real languages share more with English than the controlled ones do, if only the names and loans in their text:
 
 # %% tags=["hide-input", "of-the-record"]
-tables.show(means_figures.token_sets(natural))
+charts.show(language_means.token_sets(real.recorded))
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-means-retrieval-natural", "caption": "Real sentences are found more often without the means, and still seldom.\n\nSentence retrieval from each language to English at each layer, by what was done with the languages' means. Precision at 1; bars are 95 % intervals over seeds. Choose the language below; the legend picks a line."}}
-means_figures.by_method(
-    natural, "p_at_1", "precision at 1", "Tatoeba retrieval at each layer by what was done with the languages' means."
-)
+language_means.retrieval(real.recorded, "Tatoeba retrieval")
 
 # %% [markdown] tags=["of-the-record"]
 # Beside the paper's multilingual BERT, in percent, at the layer as deep as its eighth. It has read several thousand times as much text.
 
 # %% tags=["hide-input", "of-the-record"]
-tables.show(means_figures.beside_paper(natural, "p_at_1", "D_table_2_tatoeba"), digits=1)
+charts.show(language_means.beside_paper(real.recorded, "p_at_1", "D_table_2_tatoeba"), digits=1)
 
 # %% [markdown] tags=["of-the-record"]
 # What the languages hold is as in the controlled world, and so is what becomes of retrieval when the means are taken out. But so small an encoder that has read so little finds
@@ -165,13 +150,13 @@ tables.show(means_figures.beside_paper(natural, "p_at_1", "D_table_2_tatoeba"), 
 # on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, scale, measured, recorded=model is None))
+charts.of_claims(claims.of_chapter(chapter))
 
 # %% [markdown] tags=["of-the-record"]
 # The same on real text:
 
 # %% tags=["hide-input", "of-the-record"]
-tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
+charts.of_claims(claims.of_chapter(real))
 
 # %% [markdown]
 # ## Try it
@@ -183,7 +168,7 @@ tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
 # The encoder is the one of real text, which comes with the book.
 
 # %% tags=["hide-input"]
-layer_widget.LayerWidget(probes.tried(languages, folder, model)).widget()
+language_means.layer_widget(chapter)
 
 # %% [markdown]
 # ## Limits
@@ -202,5 +187,4 @@ layer_widget.LayerWidget(probes.tried(languages, folder, model)).widget()
 # away. On to chapter 6: {doc}`06_mds`.
 
 # %% tags=["hide-input"]
-records.write(CHAPTER, scale, measured, model=model)
-tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
+charts.show(chapter.record())

@@ -32,18 +32,6 @@ scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
 model = None  # a masked language model of your own, instead: a folder, or a name on the Hub
 
-# %% tags=["hide-input"]
-from pathlib import Path
-
-from IPython import display
-
-from xling_utils import charts_mime, examples, ledger, measures, probes, records, tables, translation_widget
-from xling_utils.chapters import mds_figures
-
-charts_mime.enable()
-CHAPTER = "06_mds"
-folder = Path(data) if data else None
-
 # %% [markdown]
 # ## Token translation
 #
@@ -55,16 +43,15 @@ folder = Path(data) if data else None
 # *Third languages* is the share that neither of the two has and some other language does: a model that answers in a language nobody asked for.
 
 # %% tags=["hide-input"]
-measured = measures.table(
-    CHAPTER, scale, languages, seeds, live,
-    data=folder, engine=engine, scheduler=scheduler, jobs=jobs, model=model,
-)  # fmt: skip
-recorded = records.load(CHAPTER, scale, model)
-both = recorded if len(recorded) else measured
-tables.of_earlier_recipe(model is None and records.of_earlier_recipe(CHAPTER, scale))
+from xling_utils import charts, claims
+from xling_utils.chapters import mds, opened
+
+charts.enable()
+chapter = opened("06_mds", scale, languages, seeds, live, data, engine, scheduler, jobs, model)
+charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-weights", "caption": "One vector converts nearly every token, and a negative weight none.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift. Bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}
-mds_figures.over_weights(both)
+mds.over_weights(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # At weight 0 the encoder repeats what it reads, as it was trained to. What does it gain to convert a token? Only if the new token is a translation does
@@ -76,16 +63,16 @@ mds_figures.over_weights(both)
 # weight is negative, as D's did: 2.2<!-- value: third languages with a negative weight --> % belong to a third language. The five directions that stray most, by weight:
 
 # %% tags=["hide-input", "of-the-record"]
-tables.show(mds_figures.strayed(both))
+charts.show(mds.strayed(chapter.both))
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shift-grid", "caption": "Every layer can be shifted.\n\nConvert rate, BLEU-1 and tokens of third languages at each layer and weight, on average over languages and both directions. Choose the measure below."}}
-mds_figures.grid_of(both)
+mds.grid_of(chapter.both)
 
 # %% [markdown]
 # The best of every direction, where it is, and what the sentence gets when it is left alone:
 
 # %% tags=["hide-input"]
-tables.show(mds_figures.best(both), digits=1)
+charts.show(mds.best(chapter.both), digits=1)
 
 # %% [markdown]
 # ## What it says
@@ -94,12 +81,8 @@ tables.show(mds_figures.best(both), digits=1)
 # one that it predicts there.
 
 # %% tags=["hide-input"]
-explored = probes.explored(scale, languages, live, folder, model)
-quoted = examples.sentences(explored.corpus.source, explored.languages) if explored else {}
-moved = (
-    translation_widget.TranslationWidget(explored, {k: lines[0] for k, lines in quoted.items()}) if explored else None
-)
-display.HTML(mds_figures.samples(moved, quoted, "en", languages[0])) if moved else None
+trained = mds.of_this_machine(chapter)
+trained.samples("en", chapter.base) if trained else None
 
 # %% [markdown]
 # In a live notebook, write a sentence of your own, choose languages, layer and weight, and see which tokens flip; the page shows where it
@@ -109,9 +92,7 @@ display.HTML(mds_figures.samples(moved, quoted, "en", languages[0])) if moved el
 # The encoder that answers is one of real text, and comes with the book: write what you like.
 
 # %% tags=["hide-input"]
-tried = probes.tried(languages, folder, model)
-spoken = examples.sentences(tried.corpus.source, tried.languages)
-answering = translation_widget.TranslationWidget(tried, {k: lines[0] for k, lines in spoken.items()})
+answering = mds.tried(chapter)
 answering.widget(target="ru", weight=2.0)
 
 # %% [markdown] tags=["of-the-record"]
@@ -122,10 +103,10 @@ answering.widget(target="ru", weight=2.0)
 # of the language.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-inference", "caption": "A shift to English helps inference a little, in most languages.\n\nAccuracy; bars are 95 % intervals over seeds. The legend picks a method."}}
-mds_figures.transfer(both, mds_figures.INFERENCE, mds_figures.INFERENCE_KINDS)
+mds.inference(chapter.both)
 
 # %% tags=["hide-input", "of-the-record"]
-tables.show(mds_figures.inference_beside_paper(both), digits=1)
+charts.show(mds.inference_beside_paper(chapter.both), digits=1)
 
 # %% [markdown] tags=["of-the-record"]
 # *Parts of speech and parsing*, as Liu et al. (2020b) do it: zero-mean takes the language's mean away at the middle layer, in training and in testing; the shift leaves
@@ -133,7 +114,7 @@ tables.show(mds_figures.inference_beside_paper(both), digits=1)
 # are right, UAS those whose head is.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-syntax", "caption": "Tagging and parsing gain by zero-mean and by the shift, about equally.\n\nBars are 95 % intervals over seeds. Choose the measure below; the legend picks a method."}}
-mds_figures.transfer(both, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS)
+mds.syntax(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # English itself loses nothing when its mean is taken away; the other languages gain. Liu et al. (2020b) found that parsing gains by the shift alone;
@@ -146,8 +127,8 @@ mds_figures.transfer(both, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS)
 # are recorded.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-weights-natural", "caption": "On real text, too, one vector converts most tokens; a negative weight converts next to none, but at the last layer.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift; bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}
-natural = records.load(CHAPTER, "natural")
-mds_figures.over_weights(natural)
+real = chapter.on_real_text
+mds.over_weights(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
 # A third language is a stop on the way here: at weight 1, 3.7<!-- value: third languages halfway on real text --> % of the tokens belong to one, at weight 3, 1.7<!-- value: third languages on real text --> %
@@ -155,17 +136,17 @@ mds_figures.over_weights(natural)
 # right what was moved too far.
 
 # %% tags=["hide-input", "of-the-record"]
-tables.show(mds_figures.best(natural), digits=1)
+charts.show(mds.best(real.recorded), digits=1)
 
 # %% [markdown] tags=["of-the-record"]
 # Two sentences written for this book, as this encoder continues them when they are moved to Russian, with weights 1, 2 and 3. It is small and has read little: it knows
 # which language to answer in, and seldom what to say.
 
 # %% tags=["hide-input", "of-the-record"]
-display.HTML(mds_figures.samples(answering, spoken, "en", "ru"))
+answering.samples("en", "ru")
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-transfer-natural", "caption": "Tagging and parsing of real sentences gain by the shift.\n\nTreebanks of each language, by what was done with its mean; bars are 95 % intervals over seeds. Choose the measure below; the legend picks a method."}}
-mds_figures.transfer(natural, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS)
+mds.syntax(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
 # The tagger was trained on English treebanks, and still finds less in most languages than one that gives every word its commonest English tag, with punctuation
@@ -176,7 +157,7 @@ mds_figures.transfer(natural, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS)
 # seeds), against half a point in the paper. The weight is chosen for each language on dev data that are not the test.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-inference-natural", "caption": "A shift to English helps inference on real text, in every language.\n\nAccuracy in XNLI by what was fine-tuned and whether states were shifted; bars are 95 % intervals over seeds. The legend picks a method."}}
-mds_figures.transfer(natural, mds_figures.INFERENCE, mds_figures.INFERENCE_KINDS)
+mds.inference(real.recorded)
 
 # %% [markdown]
 # ## Verdicts
@@ -185,13 +166,13 @@ mds_figures.transfer(natural, mds_figures.INFERENCE, mds_figures.INFERENCE_KINDS
 # on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, scale, measured, recorded=model is None))
+charts.of_claims(claims.of_chapter(chapter))
 
 # %% [markdown] tags=["of-the-record"]
 # The same on real text:
 
 # %% tags=["hide-input", "of-the-record"]
-tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
+charts.of_claims(claims.of_chapter(real))
 
 # %% [markdown]
 # ## Limits
@@ -211,5 +192,4 @@ tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
 # for what is left of the language. On to chapter 7: {doc}`07_cka`.
 
 # %% tags=["hide-input"]
-records.write(CHAPTER, scale, measured, model=model)
-tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
+charts.show(chapter.record())

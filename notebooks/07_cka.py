@@ -37,16 +37,6 @@ scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
 model = None  # a masked language model of your own, instead: a folder, or a name on the Hub
 
-# %% tags=["hide-input"]
-from pathlib import Path
-
-from xling_utils import charts_mime, layer_widget, ledger, measures, probes, records, tables
-from xling_utils.chapters import cka_figures
-
-charts_mime.enable()
-CHAPTER = "07_cka"
-folder = Path(data) if data else None
-
 # %% [markdown] tags=["of-the-record"]
 # ## The encoders
 #
@@ -62,13 +52,12 @@ folder = Path(data) if data else None
 #   what they read. More alike than this, two encoders of two languages cannot be expected to be.
 
 # %% tags=["hide-input"]
-measured = measures.table(
-    CHAPTER, scale, languages, seeds, live,
-    data=folder, engine=engine, scheduler=scheduler, jobs=jobs, model=model,
-)  # fmt: skip
-recorded = records.load(CHAPTER, scale, model)
-both = recorded if len(recorded) else measured
-tables.of_earlier_recipe(model is None and records.of_earlier_recipe(CHAPTER, scale))
+from xling_utils import charts, claims
+from xling_utils.chapters import cka, opened
+
+charts.enable()
+chapter = opened("07_cka", scale, languages, seeds, live, data, engine, scheduler, jobs, model)
+charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown]
 # ## The same shape?
@@ -78,7 +67,7 @@ tables.of_earlier_recipe(model is None and records.of_earlier_recipe(CHAPTER, sc
 # brings onto each other, 0, when debiased, for spaces that have nothing to do with each other.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are nearly as alike as the two languages of one bilingual encoder.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose the form below."}}
-cka_figures.heat_map(both)
+cka.heat_map(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # Of the four, two encoders of English are the most alike, then come the two languages of one encoder, then two encoders that
@@ -93,7 +82,7 @@ cka_figures.heat_map(both)
 # neighbour is the sentence's translation?
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rotation", "caption": "One rotation aligns what two encoders made of their languages, best where they are near the words.\n\nSentence retrieval after a rotation fitted on other sentences, and without one. Precision at 1 among 500 sentences; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
-cka_figures.retrieval(both)
+cka.retrieval(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # Without a rotation, encoders that never met have nothing in common: there is no reason why their axes should agree. With one, they find
@@ -110,7 +99,7 @@ cka_figures.retrieval(both)
 # word2vec, trained on each language alone, whose spaces are famous for having the same shape.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-words", "caption": "The words of separate encoders can be aligned too, and those of word2vec nearly all.\n\nPrecision at 1 by CSLS; bars are 95 % intervals over seeds. Choose below what the rotation was fitted on; the legend picks a line."}}
-cka_figures.words(both)
+cka.words(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # A rotation fitted on some 120 words finds nothing among untrained vectors, which have nothing in common. What separate encoders have in
@@ -126,7 +115,7 @@ cka_figures.words(both)
 # the bilingual encoder with a rotation, and a rotation drawn at random.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-contextual", "caption": "What was learned on English states works on those of an encoder that never met them, after one rotation.\n\nNamed entities and parsing on the states of each layer. Bars are 95 % intervals over seeds. Choose the measure below; the legend picks a line."}}
-cka_figures.transfer(both)
+cka.transfer(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # A random rotation carries nothing, the fitted one names with an F1 of .54<!-- value: names carried --> and trees with .67<!-- value: trees carried --> of their heads and
@@ -140,7 +129,7 @@ cka_figures.transfer(both)
 # correlation is a weak witness; here it is, seed by seed:
 
 # %% tags=["hide-input"]
-tables.show(cka_figures.correlation(both))
+charts.show(cka.correlation(chapter.both))
 
 # %% [markdown] tags=["of-the-record"]
 # ## On real text
@@ -149,8 +138,8 @@ tables.show(cka_figures.correlation(both))
 # with Chinese, too. Sentences for CKA and for fitting rotations are XNLI's, those to be found are Tatoeba's.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-cka-natural", "caption": "On real text, too, encoders that never met are about as alike as the two languages of one encoder.\n\nCKA of translations of real sentences, layer by layer, by who reads them; point at a field for its interval over seeds. Choose form and language below."}}
-natural = records.load(CHAPTER, "natural")
-cka_figures.heat_map(natural)
+real = chapter.on_real_text
+cka.heat_map(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
 # In the paper an encoder in common adds less to the likeness of English and Chinese than of English and French. Here it looks the other way round, though
@@ -158,13 +147,13 @@ cka_figures.heat_map(natural)
 # near the spelling. Chinese alone is further off (.32<!-- value: Chinese apart on real text -->), and reading both brings it nearer (.43<!-- value: Chinese together on real text -->), by .10<!-- value: gained more by Chinese --> (−.03<!-- value: gained more by Chinese low --> to .23<!-- value: gained more by Chinese high -->) more than it does French.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-rotation-natural", "caption": "Without a rotation hardly any real sentence is found across encoders, with one a few.\n\nRetrieval of Tatoeba's sentences after a rotation fitted on XNLI's, and without one. Precision at 1 among 1,000 sentences; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
-cka_figures.retrieval(natural)
+cka.retrieval(real.recorded)
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-words-natural", "caption": "Real words can be aligned more often than by chance, and most often those of word2vec.\n\nWords of the MUSE dictionary, precision at 1 by CSLS; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
-cka_figures.words(natural)
+cka.words(real.recorded)
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-contextual-natural", "caption": "On real text a rotation carries a little between encoders that never met, and costs the bilingual one what its spelling gave.\n\nNamed entities of WikiAnn and parsing of French treebanks on the states of each layer. Choose the measure below; the legend picks a line."}}
-cka_figures.transfer(natural)
+cka.transfer(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
 # Between real encoders that never met a rotation carries little, but more than nothing: names with an F1 of .11<!-- value: names carried on real text --> and trees with a LAS of .10<!-- value: trees carried on real text -->, where random rotations
@@ -172,7 +161,7 @@ cka_figures.transfer(natural)
 # it carries .03<!-- value: trees of one bilingual on real text -->, rotated .11<!-- value: trees of one bilingual, rotated, on real text -->, no more than two encoders. That a rotation on top helps parsing and not names is what Wu, Conneau et al. found (C, note 2).
 
 # %% tags=["hide-input", "of-the-record"]
-tables.show(cka_figures.correlation(natural))
+charts.show(cka.correlation(real.recorded))
 
 # %% [markdown]
 # ## Verdicts
@@ -181,13 +170,13 @@ tables.show(cka_figures.correlation(natural))
 # on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, scale, measured, recorded=model is None))
+charts.of_claims(claims.of_chapter(chapter))
 
 # %% [markdown] tags=["of-the-record"]
 # The same on real text:
 
 # %% tags=["hide-input", "of-the-record"]
-tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
+charts.of_claims(claims.of_chapter(real))
 
 # %% [markdown]
 # ## Try it
@@ -196,7 +185,7 @@ tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER)))
 # layer; the page shows where it starts.
 
 # %% tags=["hide-input"]
-layer_widget.LayerWidget(probes.tried(languages, folder, model)).widget("ru", "zh")
+cka.layer_widget(chapter, "ru", "zh")
 
 # %% [markdown] tags=["of-the-record"]
 # ## Limits
@@ -208,8 +197,7 @@ layer_widget.LayerWidget(probes.tried(languages, folder, model)).widget("ru", "z
 # - The paper puts four Transformer layers above the frozen ones; here it is one, as the encoders are small.
 
 # %% tags=["hide-input"]
-records.write(CHAPTER, scale, measured, model=model)
-tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
+charts.show(chapter.record())
 
 # %% [markdown] tags=["of-the-record"]
 # ## In short

@@ -36,16 +36,6 @@ engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
 
-# %% tags=["hide-input"]
-from pathlib import Path
-
-from xling_utils import charts_mime, ledger, measures, published, records, tables
-from xling_utils.chapters import minimult
-
-charts_mime.enable()
-CHAPTER = "08_minimult"
-folder = Path(data) if data else None
-
 # %% [markdown]
 # ## The runs
 #
@@ -64,14 +54,12 @@ folder = Path(data) if data else None
 # - **Untrained**: the first weights of the original. What it finds is not learned.
 
 # %% tags=["hide-input"]
-measured = measures.table(
-    CHAPTER, scale, languages, seeds, live,
-    data=folder, engine=engine, scheduler=scheduler, jobs=jobs,
-)  # fmt: skip
-recorded = records.load(CHAPTER, scale)
-both = recorded if len(recorded) else measured
-shown = records.beside(measured, recorded, CHAPTER, scale)
-tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
+from xling_utils import charts, claims
+from xling_utils.chapters import minimult, opened
+
+charts.enable()
+chapter = opened("08_minimult", scale, languages, seeds, live, data, engine, scheduler, jobs)
+charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown]
 # ## What is found
@@ -82,7 +70,7 @@ tables.of_earlier_recipe(records.of_earlier_recipe(CHAPTER, scale))
 # thirds up.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-minimult", "caption": "With positions of its own, or its words reversed, a language is hardly found; special tokens of its own and missing random words cost far less.\n\nChoose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds and triangles the same on real text, with 95 % intervals; squares are the paper's scores, read off approximately."}}
-minimult.figure(shown, recorded, records.load(CHAPTER, "natural"), published.table("minimult_scores"))
+minimult.figure(chapter)
 
 # %% [markdown]
 # Compare the order of the conditions, not the values: the paper's encoders have four times as many blocks and read the same verses a hundred times.
@@ -93,7 +81,7 @@ minimult.figure(shown, recorded, records.load(CHAPTER, "natural"), published.tab
 # The same by layer, with what is found when the doubles are dealt out anew, and with chance (means over seeds):
 
 # %% tags=["hide-input"]
-tables.show(minimult.layers(both))
+charts.show(minimult.layers(chapter))
 
 # %% [markdown]
 # ## On real text
@@ -105,8 +93,8 @@ tables.show(minimult.layers(both))
 # that five of them cannot tell what special tokens of its own or missing random words cost. The larger encoder finds most (.35<!-- value: score of the larger encoder on real text -->).
 
 # %% tags=["hide-input"]
-natural = records.load(CHAPTER, "natural")
-tables.show(minimult.layers(natural)) if len(natural) else None
+real = chapter.on_real_text
+charts.show(minimult.layers(real))
 
 # %% [markdown]
 # ## Verdicts
@@ -115,10 +103,10 @@ tables.show(minimult.layers(natural)) if len(natural) else None
 # on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, scale, measured))
+charts.of_claims(claims.of_chapter(chapter))
 
 # %% tags=["hide-input"]
-tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER))) if len(natural) else None
+charts.of_claims(claims.of_chapter(real))
 
 # %% [markdown]
 # ## Limits
@@ -134,8 +122,7 @@ tables.of_claims(ledger.table(CHAPTER, "natural", measures.empty(CHAPTER))) if l
 #   one what was its end. When such a verse is to be found, some of its places are new to the encoder.
 
 # %% tags=["hide-input"]
-records.write(CHAPTER, scale, measured)
-tables.show(records.hardware(CHAPTER, scale)) if len(recorded) else None
+charts.show(chapter.record())
 
 # %% [markdown]
 # ## In short

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from xling_utils import cli
+from xling_utils.cli import main
 
 # A job in the background ignores interrupts and hands that on to its children, which tests here interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -35,7 +35,7 @@ def xling(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) ->
         monkeypatch.setattr(sys, "argv", ["xling", *arguments])
         capfd.readouterr()
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            main.main()
         out, errors = capfd.readouterr()
         return subprocess.CompletedProcess(arguments, int(ended.value.code or 0), out, errors)
 

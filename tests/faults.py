@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from xling_utils.store import RunStore
+from xling_utils.runs.store import RunStore
 
 DASK = Path(sys.executable).with_name("dask")
 PATIENCE = 600.0

@@ -22,8 +22,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from xling_utils.cli import main
-from xling_utils.errors import UserError
+from xling_utils.cli.main import main
+from xling_utils.core.errors import UserError
 
 SECONDS = 60.0
 """What a reader may take for one small input; the machine may be busy."""

@@ -28,7 +28,7 @@ NEW_LANGUAGE = "nl"
 """Of the page on languages: not one of the book's."""
 SHRINK = """from dataclasses import replace
 
-from xling_utils import scales
+from xling_utils.core import scales
 
 for name in ("controlled", "natural"):
     scales._SCALES[name] = replace(scales._SCALES["smoke"], source=scales._SCALES[name].source)
@@ -66,10 +66,10 @@ def make(place: Path) -> dict[str, str]:
 def _without_figures(path: Path) -> nbformat.NotebookNode:
     """A chapter's title, and its code up to the measured table; then what records that."""
     notebook = jupytext.read(path)
-    (measuring,) = [n for n, cell in enumerate(notebook.cells) if "measures.table(" in cell.source]
+    (measuring,) = [n for n, cell in enumerate(notebook.cells) if "= opened(" in cell.source]
     code = [cell for cell in notebook.cells[: measuring + 1] if cell.cell_type == "code"]
     lines = [line for cell in notebook.cells for line in cell.source.splitlines()]
-    title, (recording,) = lines[0], [line for line in lines if line.startswith("records.write(")]
+    title, (recording,) = lines[0], [line for line in lines if "chapter.record()" in line]
     notebook.cells = [new_markdown_cell(title), *code, new_code_cell(recording)]
     return notebook
 

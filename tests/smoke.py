@@ -16,18 +16,21 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from xling_utils import execution, kept_rows, measures, worker
-from xling_utils.children import Task
-from xling_utils.specs import RunSpec, to_dict
-from xling_utils.store import Run, RunStore
-from xling_utils.writing import held
+from xling_utils import chapters
+from xling_utils.core.specs import RunSpec, to_dict
+from xling_utils.core.writing import held
+from xling_utils.measures import kept_rows, pool
+from xling_utils.runs import ensuring, worker
+from xling_utils.runs.compute import Compute
+from xling_utils.runs.processes import Task
+from xling_utils.runs.store import Run, RunStore
 
 _alone = threading.Lock()
 """Random numbers are drawn for a whole process: it trains one run at a time."""
 
 
 class _Trainer:
-    """In the place of ``children.Trainer``: the work of the child, which reports here and has one thread already."""
+    """In the place of ``processes.Trainer``: the work of the child, which reports here and has one thread already."""
 
     def __init__(self, *_: object) -> None: ...
 
@@ -71,19 +74,19 @@ class _Pool:
 def in_this_process() -> Iterator[None]:
     """Runs that are missing are trained here, and rows measured."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execution, "Trainer", _Trainer)
-        patch.setattr(measures, "ProcessPoolExecutor", _Pool)
+        patch.setattr(ensuring, "Trainer", _Trainer)
+        patch.setattr(pool, "ProcessPoolExecutor", _Pool)
         yield
 
 
 def trained(store: RunStore, *specs: RunSpec, data: Path | None = None) -> dict[RunSpec, Run]:
     """The runs, trained where the store has them not."""
     with in_this_process():
-        return execution.ensure(specs, store=store, data=data, progress=False)
+        return ensuring.ensure(specs, store=store, progress=False, compute=Compute(data=data))
 
 
 def table(store: RunStore, chapter: str, languages: Sequence[str], seeds: int, live: str) -> pd.DataFrame:
-    """What ``measures.table`` gives of ``store`` at the scale ``smoke``."""
+    """What ``chapters.table`` gives of ``store`` at the scale ``smoke``."""
     with in_this_process(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("XLING_STORE", str(store.root))
-        return measures.table(chapter, "smoke", languages, seeds, live)
+        return chapters.table(chapter, "smoke", languages, seeds, live)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.book import sample
 from tests.book.browser import Browser
-from xling_utils import rendering
+from xling_utils.book import rendering
 
 REPOSITORY = Path(__file__).parents[2]
 

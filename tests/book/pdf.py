@@ -12,7 +12,7 @@ from pathlib import Path
 from pypdf import PdfWriter
 
 from tests.book.browser import Browser
-from xling_utils.rendering import pages
+from xling_utils.book.rendering import pages
 
 WIDTH = 720
 """Pixels of a page's text on paper, so that charts are drawn as wide as they are printed."""

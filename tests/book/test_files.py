@@ -10,7 +10,7 @@ import pytest
 from justhtml import JustHTML
 
 from tests.book.conftest import REPOSITORY
-from xling_utils.rendering import pages
+from xling_utils.book.rendering import pages
 
 PAGES = (*pages(REPOSITORY), "search", "genindex")
 HEAVIEST = 2_000_000

@@ -12,7 +12,7 @@ from tests.book import axe
 from tests.book.browser import Browser
 from tests.book.conftest import REPOSITORY
 from tests.book.sample import HERE
-from xling_utils.rendering import pages
+from xling_utils.book.rendering import pages
 
 PAGES = [("book", page) for page in [*pages(REPOSITORY), "search", "genindex"]]
 PAGES += [("sample_html", page) for page in pages(HERE / "sample")]

@@ -9,7 +9,7 @@ from pypdf import PdfReader
 from tests.book import pdf
 from tests.book.browser import Browser
 from tests.book.sample import HERE
-from xling_utils.rendering import pages
+from xling_utils.book.rendering import pages
 
 
 def test_the_pages_become_one_file_with_bookmarks(sample_html: Path, browser: Browser, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 
 from tests.book.browser import Browser
-from xling_utils.content_policy import CHARSET, PRINT
+from xling_utils.book.content_policy import CHARSET, PRINT
 
 TITLE = "return document.title"
 

@@ -14,9 +14,10 @@ import pytest
 
 from tests.book import axe
 from tests.book.browser import Browser
-from xling_utils import identity, published_book
-from xling_utils.errors import UserError
-from xling_utils.rendering import pages, render, stage
+from xling_utils.book import published_book
+from xling_utils.book.rendering import pages, render, stage
+from xling_utils.core import identity
+from xling_utils.core.errors import UserError
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -79,7 +80,7 @@ def test_whatever_a_book_is_made_of_has_it_rendered_again(root: Path, monkeypatc
         monkeypatch.setattr(identity, what, lambda: "another")
         seen.add(published_book.made_of(root, *asked))
     assert len(seen) == len(parts) + 4
-    assert identity.PACKAGE / "charts.py" in identity._sources()
+    assert identity.PACKAGE / "charts/shapes.py" in identity._sources()
 
 
 def test_a_page_changed_after_the_clock_was_set_back_is_rendered(root: Path) -> None:

@@ -6,7 +6,7 @@ The page has all that the one of `make book` has, laid out as there. What its nu
 
 from dataclasses import replace
 
-from xling_utils import scales
+from xling_utils.core import scales
 
 _controlled, _smoke = scales._SCALES["controlled"], scales._SCALES["smoke"]
 scales._SCALES["controlled"] = replace(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xling_utils.store import RunStore
+from xling_utils.runs.store import RunStore
 
 
 @pytest.fixture(scope="session")

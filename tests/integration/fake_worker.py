@@ -15,10 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from xling_utils import worker
-from xling_utils.errors import UserError
-from xling_utils.specs import RunSpec
-from xling_utils.store import RunStore
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import RunSpec
+from xling_utils.runs import worker
+from xling_utils.runs.store import RunStore
 
 
 def train(
@@ -99,9 +99,9 @@ def install() -> None:
                 file.write(f"{Path(target).name}\n")
 
     os.rename = rename_and_tell
-    module = types.ModuleType("xling_utils.pretraining")
+    module = types.ModuleType("xling_utils.runs.pretraining")
     module.train = train  # type: ignore[attr-defined]
-    sys.modules["xling_utils.pretraining"] = module
+    sys.modules["xling_utils.runs.pretraining"] = module
 
 
 if __name__ == "__main__":

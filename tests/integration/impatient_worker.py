@@ -2,7 +2,7 @@
 
 import sys
 
-from xling_utils import pretraining, worker
+from xling_utils.runs import pretraining, worker
 
 if __name__ == "__main__":
     pretraining.CHECKPOINT_SECONDS = 0.0

@@ -157,9 +157,9 @@ def test_glove_says_what_it_needs(tmp_path: Path) -> None:
 def test_the_trainer_reads_the_inputs_of_this_side(monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
 
-    from xling_utils.batches import Batches
-    from xling_utils.specs import TrainingSpec
-    from xling_utils.tokenization import CLS, FIRST, SEP, TokenStream
+    from xling_utils.core.specs import TrainingSpec
+    from xling_utils.models.tokenization import CLS, FIRST, SEP, TokenStream
+    from xling_utils.runs.batches import Batches
 
     monkeypatch.syspath_prepend(BENCHMARKS)
     import mlm

@@ -10,12 +10,16 @@ import pandas as pd
 import pytest
 
 from tests import smoke
-from xling_utils import explorer, measures, records
-from xling_utils.chapters import data_size
-from xling_utils.errors import UserError
-from xling_utils.execution import ensure
-from xling_utils.scales import scale
-from xling_utils.store import RunStore
+from xling_utils import chapters
+from xling_utils.chapters import records
+from xling_utils.chapters.data_size import explorer
+from xling_utils.chapters.data_size import plan as data_size
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import scale
+from xling_utils.measures import names, pool
+from xling_utils.measures.tasks import registry
+from xling_utils.runs.ensuring import ensure
+from xling_utils.runs.store import RunStore
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
@@ -28,13 +32,13 @@ def table(smoke_store: RunStore) -> pd.DataFrame:
 
 def test_every_measure_is_there(table: pd.DataFrame) -> None:
     metrics = {"mrr", "mrr_centred", "mrr_vocabulary", "mrr_identical", "mrr_shuffled", "chance", "chance_vocabulary"}
-    words = table[table["task"] == measures.WORDS]
+    words = table[table["task"] == names.WORDS]
     assert set(words["metric"]) == metrics
     assert {"accuracy", "majority", "accuracy_random_labels"} <= set(table.loc[table["experiment"] == "R02", "metric"])
     assert set(table["model"]) == set(data_size.MODELS)
     assert table["value"].between(0, 1).all()
     assert set(table.loc[table["experiment"] == "R05", "part_of_speech"]) >= {"open", "closed", "NOUN", "VERB"}
-    assert list(table.columns) == list(measures.columns("01_data_size"))
+    assert list(table.columns) == list(chapters.columns("01_data_size"))
 
 
 def test_both_sizes_are_asked_the_same_words(table: pd.DataFrame) -> None:
@@ -44,8 +48,8 @@ def test_both_sizes_are_asked_the_same_words(table: pd.DataFrame) -> None:
 
 def test_a_second_call_reads_what_was_measured(table: pd.DataFrame, smoke_store: RunStore, monkeypatch) -> None:
     monkeypatch.setenv("XLING_STORE", str(smoke_store.root))
-    monkeypatch.setattr(measures, "ProcessPoolExecutor", None)  # nothing may be measured again
-    again = measures.table("01_data_size", "smoke", ("fr",), 1, "headline")
+    monkeypatch.setattr(pool, "ProcessPoolExecutor", None)  # nothing may be measured again
+    again = chapters.table("01_data_size", "smoke", ("fr",), 1, "headline")
     pd.testing.assert_frame_equal(table, again)
 
 
@@ -93,8 +97,8 @@ def test_a_committed_record_on_real_text_is_reproduced(tmp_path: Path, monkeypat
     natural = scale("natural")
     planned = next(p for p in data_size.grid(natural, ["fr"], 1, "headline") if dict(p.condition)["model"] == "GloVe")
     run = smoke.trained(RunStore(tmp_path), planned.spec, data=DATA)[planned.spec]
-    rows = measures.rows(run, measures.WORDS, natural, DATA)
-    live = measures.labelled("01_data_size", dict(planned.condition), planned.spec.seed, rows, "natural")
+    rows = registry.rows(names.WORDS, [run], natural, DATA)
+    live = chapters.labelled("01_data_size", dict(planned.condition), planned.spec.seed, rows, "natural")
     live.to_csv(tmp_path / "live.csv", index=False)
     live = pd.read_csv(tmp_path / "live.csv", keep_default_na=False, na_values=[""])
     same = records.compare(live, records.load("01_data_size", "natural"))

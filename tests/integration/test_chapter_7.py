@@ -8,9 +8,13 @@ import pandas as pd
 import pytest
 
 from tests import smoke
-from xling_utils import chapters, ledger, measures, records
-from xling_utils.chapters import cka, cka_figures
-from xling_utils.store import RunStore
+from xling_utils import chapters
+from xling_utils.chapters import records
+from xling_utils.chapters.cka import figures as cka_figures
+from xling_utils.chapters.cka import plan as cka
+from xling_utils.claims import listing
+from xling_utils.measures import pool
+from xling_utils.runs.store import RunStore
 
 
 @pytest.fixture(scope="module")
@@ -19,14 +23,14 @@ def table(smoke_store: RunStore) -> pd.DataFrame:
 
 
 def test_every_pair_is_measured(table: pd.DataFrame) -> None:
-    assert tuple(table.columns) == measures.columns("07_cka")
+    assert tuple(table.columns) == chapters.columns("07_cka")
     assert set(table["encoders"]) == {*cka.ENCODERS, cka.STATIC}
     assert set(table["experiment"]) == {"R28", "R29", "R30", "R31"}
     assert table["value"].between(-0.2, 1).all()
     alone = table.loc[table["beside"].isna(), "encoders"]
     assert set(alone) == {cka.BILINGUAL}
     assert (table["run"] != table["beside"]).all()
-    assert len(ledger.table("07_cka", "smoke", table, recorded=False)) >= 12
+    assert len(listing.table("07_cka", "smoke", table, recorded=False)) >= 12
     assert cka_figures.heat_map(table) and cka_figures.retrieval(table) and cka_figures.words(table)
 
 
@@ -37,8 +41,8 @@ def test_two_encoders_of_english_are_the_most_alike(table: pd.DataFrame) -> None
 
 def test_a_second_call_reads_what_was_measured(table: pd.DataFrame, smoke_store: RunStore, monkeypatch) -> None:
     monkeypatch.setenv("XLING_STORE", str(smoke_store.root))
-    monkeypatch.setattr(measures, "ProcessPoolExecutor", None)  # nothing may be measured again
-    pd.testing.assert_frame_equal(table, measures.table("07_cka", "smoke", ("fr",), 1, "headline"))
+    monkeypatch.setattr(pool, "ProcessPoolExecutor", None)  # nothing may be measured again
+    pd.testing.assert_frame_equal(table, chapters.table("07_cka", "smoke", ("fr",), 1, "headline"))
 
 
 def test_records_name_both_runs(table: pd.DataFrame, smoke_store: RunStore, tmp_path: Path, monkeypatch) -> None:

@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 
 from tests import smoke
-from xling_utils import ledger, measures, published
-from xling_utils.chapters import minimult
-from xling_utils.double import RETRIEVAL, TRANSLATION
-from xling_utils.store import RunStore
+from xling_utils import chapters
+from xling_utils.chapters.minimult import plan as minimult
+from xling_utils.chapters.shared import published
+from xling_utils.claims import listing
+from xling_utils.measures.tasks.multilinguality_score import RETRIEVAL, TRANSLATION
+from xling_utils.runs.store import RunStore
 
 CHAPTER = minimult.CHAPTER
 
@@ -22,7 +24,7 @@ def table(smoke_store: RunStore) -> pd.DataFrame:
 
 
 def test_every_condition_is_measured_at_every_layer(table: pd.DataFrame) -> None:
-    assert tuple(table.columns) == measures.columns(CHAPTER)
+    assert tuple(table.columns) == chapters.columns(CHAPTER)
     rows = table[table["metric"] == "p_at_1"].groupby(["condition", "task"])["layer"].agg(list)
     assert set(rows.index) == {(c, t) for c in minimult.CONDITIONS for t in (TRANSLATION, RETRIEVAL)}
     assert all(layers == [0, 1, 2] for layers in rows)
@@ -30,7 +32,7 @@ def test_every_condition_is_measured_at_every_layer(table: pd.DataFrame) -> None
 
 
 def test_figure_table_and_verdicts(table: pd.DataFrame) -> None:
-    none, paper = measures.empty(CHAPTER), published.table("minimult_scores")
+    none, paper = chapters.empty(CHAPTER), published.table("minimult_scores")
     assert set(paper["condition"]) == set(minimult.CONDITIONS) and paper["value"].between(0, 1).all()
     drawn = minimult.figure(table, none, none, paper).to_dict()
     shown = next(
@@ -47,11 +49,11 @@ def test_figure_table_and_verdicts(table: pd.DataFrame) -> None:
     columns = ["task", "condition", "layer 0", "layer 1", "layer 2", "chance", "shuffled, all layers"]
     assert list(layers.columns) == columns and not layers.isna().any().any()
     assert list(layers["condition"]) == list(minimult.CONDITIONS) * 2
-    found = ledger.table(CHAPTER, "smoke", table, recorded=False)
+    found = listing.table(CHAPTER, "smoke", table, recorded=False)
     assert len(found) == 8 * 2 and set(found["verdict"]) == {"cannot tell", ""}
 
 
 def test_without_runs_and_records_nothing_is_shown() -> None:
-    none = measures.empty(CHAPTER)
+    none = chapters.empty(CHAPTER)
     assert minimult.figure(none, none, none, published.table("minimult_scores")) is None
-    assert minimult.layers(none).empty and ledger.table(CHAPTER, "smoke", none).empty
+    assert minimult.layers(none).empty and listing.table(CHAPTER, "smoke", none).empty

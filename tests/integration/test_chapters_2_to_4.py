@@ -6,10 +6,14 @@ import pandas as pd
 import pytest
 
 from tests import smoke
-from xling_utils import ledger, published
-from xling_utils.chapters import architecture, architecture_figures, contrast_figures, overlap, window_size
-from xling_utils.scales import scale
-from xling_utils.store import RunStore
+from xling_utils.chapters.architecture import figures as architecture_figures
+from xling_utils.chapters.architecture import plan as architecture
+from xling_utils.chapters.overlap import plan as overlap
+from xling_utils.chapters.shared import contrast_figures, published
+from xling_utils.chapters.window_size import plan as window_size
+from xling_utils.claims import listing
+from xling_utils.core.scales import scale
+from xling_utils.runs.store import RunStore
 
 SMOKE, LANGUAGES = scale("smoke"), ("fr", "es", "de")
 
@@ -64,7 +68,7 @@ def test_figures_show_every_condition(tables: dict[str, pd.DataFrame]) -> None:
 
 def test_claims_are_tested_and_one_seed_decides_nothing(tables: dict[str, pd.DataFrame]) -> None:
     for chapter, table in tables.items():
-        alone = ledger.table(chapter, "smoke", table, recorded=False)
+        alone = listing.table(chapter, "smoke", table, recorded=False)
         assert len(alone) >= 5 and alone["this machine"].str.endswith("(1)").all(), chapter
         verdicts = {(bool(name), verdict) for name, verdict in zip(alone["id"], alone["verdict"], strict=True)}
         assert verdicts in ({(True, "cannot tell")}, {(True, "cannot tell"), (False, "")}), chapter  # a verdict a claim

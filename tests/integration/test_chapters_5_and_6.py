@@ -6,10 +6,15 @@ import pandas as pd
 import pytest
 
 from tests import smoke
-from xling_utils import chapters, language_shift, ledger, measures
-from xling_utils.chapters import joint, language_means, mds_figures, means_figures
-from xling_utils.scales import scale
-from xling_utils.store import RunStore
+from xling_utils import chapters
+from xling_utils.chapters.language_means import figures as means_figures
+from xling_utils.chapters.language_means import plan as language_means
+from xling_utils.chapters.mds import figures as mds_figures
+from xling_utils.chapters.shared import joint
+from xling_utils.claims import listing
+from xling_utils.core.scales import scale
+from xling_utils.measures.tasks import token_translation
+from xling_utils.runs.store import RunStore
 
 LANGUAGES = ("fr", "zh")
 LAYERS = scale("smoke").multilingual.encoder.layers
@@ -25,7 +30,7 @@ def test_both_chapters_look_into_the_same_runs(tables: dict[str, pd.DataFrame]) 
     runs = {chapter: set(table["run"]) for chapter, table in tables.items()}
     assert runs["05_language_means"] == runs["06_mds"] and len(runs["06_mds"]) == 4
     for chapter, table in tables.items():
-        assert tuple(table.columns) == measures.columns(chapter)
+        assert tuple(table.columns) == chapters.columns(chapter)
         assert set(table["model"]) == {joint.TRAINED, joint.UNTRAINED}
 
 
@@ -60,19 +65,19 @@ def test_figures_tables_and_verdicts_of_chapter_5(tables: dict[str, pd.DataFrame
         means_figures.token_sets(table)["shared with English"].iloc[0] == means_figures.token_sets(table)["tokens"][0]
     )
     assert len(means_figures.units(table)) == LAYERS + 1
-    assert len(ledger.table("05_language_means", "smoke", table, recorded=False)) >= 10
+    assert len(listing.table("05_language_means", "smoke", table, recorded=False)) >= 10
 
 
 def test_nothing_converts_unmoved_and_both_directions_are_there(tables: dict[str, pd.DataFrame]) -> None:
     table = tables["06_mds"]
-    table = table[table["task"] == language_shift.TOKEN_TRANSLATION]
+    table = table[table["task"] == token_translation.TOKEN_TRANSLATION]
     assert {tuple(pair) for pair in table[["source", "target"]].drop_duplicates().to_numpy()} == {
         ("en", "fr"), ("fr", "en"), ("en", "zh"), ("zh", "en"),
     }  # fmt: skip
     trained = table[table["model"] == joint.TRAINED]
     metrics = {"convert_rate", "bleu1", "third_rate"}
     assert set(trained["metric"]) == metrics
-    assert len(trained) == 2 * 4 * (LAYERS + 1) * len(language_shift.WEIGHTS) * len(metrics)
+    assert len(trained) == 2 * 4 * (LAYERS + 1) * len(token_translation.WEIGHTS) * len(metrics)
     still = trained[trained["weight"] == 0].groupby(["seed", "source", "target", "metric"])["value"]
     assert (still.nunique(dropna=False) == 1).all(), "a weight of 0 is the same at every layer"
 
@@ -83,20 +88,20 @@ def test_figures_tables_and_verdicts_of_chapter_6(tables: dict[str, pd.DataFrame
     best = mds_figures.best(table).set_index("direction")
     assert best.loc["English to French", "best, paper"] == 12.18
     assert (best["best BLEU-1"] > best["unmoved"] - 1e-6).all()
-    assert len(ledger.table("06_mds", "smoke", table, recorded=False)) >= 14
+    assert len(listing.table("06_mds", "smoke", table, recorded=False)) >= 14
     assert {"R24", "R25", "R26", "R27"} == set(table["experiment"])
     assert mds_figures.transfer(table, mds_figures.INFERENCE, mds_figures.INFERENCE_KINDS).to_dict()
     assert mds_figures.transfer(table, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS).to_dict()
-    alone = table[table["task"] == language_shift.TOKEN_TRANSLATION]
+    alone = table[table["task"] == token_translation.TOKEN_TRANSLATION]
     assert mds_figures.transfer(alone, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS) is None
-    assert len(ledger.table("06_mds", "smoke", alone, recorded=False)) >= 7
+    assert len(listing.table("06_mds", "smoke", alone, recorded=False)) >= 7
     beside = mds_figures.inference_beside_paper(table).set_index("language")
     assert beside.loc["French", "last 6 layers, paper"] == 72.95 and beside.loc["French", "weight"] > 0
 
 
 def test_one_seed_is_judged_over_languages(tables: dict[str, pd.DataFrame]) -> None:
     table = tables["06_mds"]
-    one = ledger.table("06_mds", "smoke", table[table["seed"] == 11], recorded=False)
+    one = listing.table("06_mds", "smoke", table[table["seed"] == 11], recorded=False)
     assert one["this machine"].str.contains(f"({len(LANGUAGES)} languages)", regex=False).any()
 
 

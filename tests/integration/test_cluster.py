@@ -9,16 +9,22 @@ import signal
 import subprocess
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.faults import PATIENCE, cluster, processes_of, wait_for
 from tests.integration import fake_worker
 from tests.integration.test_execution import WORKER, _checkpoints, _fingerprint, _parent, spec  # noqa: F401
-from xling_utils import dask_engine
-from xling_utils.errors import UserError
-from xling_utils.execution import ensure, key_of
-from xling_utils.store import RunStore
+from xling_utils.core.errors import UserError
+from xling_utils.runs import on_dask
+from xling_utils.runs.compute import Compute
+from xling_utils.runs.ensuring import ensure, key_of
+from xling_utils.runs.store import RunStore
+
+
+def on(dask: Any) -> Compute:
+    return Compute(engine="dask", scheduler=dask.address)
 
 
 @pytest.fixture
@@ -48,7 +54,7 @@ def test_all_runs_finish_though_a_worker_and_the_scheduler_are_killed(
         fake_worker.hold(store.root, count // 3)
         harming = threading.Thread(target=harm)
         harming.start()
-        runs = ensure(specs, store=store, engine="dask", scheduler=dask.address, progress=False, worker=WORKER)
+        runs = ensure(specs, store=store, progress=False, worker=WORKER, compute=on(dask))
         harming.join()
         assert sorted(runs[s].key for s in specs) == store.keys() == sorted(set(fake_worker.recorded(store.root)))
         assert len(fake_worker.recorded(store.root)) == count, "none is recorded twice"
@@ -75,7 +81,13 @@ def test_nothing_runs_on_for_a_caller_that_is_gone(store: RunStore, tmp_path: Pa
         fake_worker.release(store.root)
         specs = [spec(seed, steps=2000) for seed in (1, 2)]
         (store.root / ".work" / key_of(specs[0]) / "checkpoint").write_text("1990")
-        run = ensure(specs[:1], store=store, engine="dask", scheduler=dask.address, progress=False, worker=WORKER)
+        run = ensure(
+            specs[:1],
+            store=store,
+            progress=False,
+            worker=WORKER,
+            compute=on(dask),
+        )
         assert run[specs[0]].provenance["began"] == 1990, "the workers are free for the next call"
 
 
@@ -96,7 +108,7 @@ def test_whoever_waits_for_a_scheduler_can_be_interrupted(store: RunStore, tmp_p
 def test_a_scheduler_that_stays_away_is_one_line(
     store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dask_engine, "SECONDS_TO_COME_BACK", 2.0)
+    monkeypatch.setattr(on_dask, "SECONDS_TO_COME_BACK", 2.0)
     fake_worker.hold(store.root)
     with cluster(tmp_path, workers=1) as dask:
 
@@ -107,7 +119,13 @@ def test_a_scheduler_that_stays_away_is_one_line(
         harming = threading.Thread(target=harm)
         harming.start()
         with pytest.raises(UserError, match=r"no Dask scheduler answers at .* for 2 s \(what was finished is kept\)"):
-            ensure([spec(1, 2000)], store=store, engine="dask", scheduler=dask.address, progress=False, worker=WORKER)
+            ensure(
+                [spec(1, 2000)],
+                store=store,
+                progress=False,
+                worker=WORKER,
+                compute=on(dask),
+            )
         harming.join()
         wait_for(lambda: not processes_of(store))
         assert len(_checkpoints(store)) == 1

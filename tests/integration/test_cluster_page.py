@@ -19,9 +19,9 @@ import yaml
 from tests import smoke
 from tests.faults import free_port, wait_for
 from xling_utils.chapters import module
-from xling_utils.execution import key_of
-from xling_utils.scales import scale
-from xling_utils.store import RunStore
+from xling_utils.core.scales import scale
+from xling_utils.runs.ensuring import key_of
+from xling_utils.runs.store import RunStore
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "book/cluster.md").read_text(encoding="utf-8")

@@ -14,8 +14,8 @@ from typer.main import get_command
 
 from tests import blocks, scratch, smoke
 from tests.blocks import Block
-from xling_utils.cli import app
-from xling_utils.store import RunStore
+from xling_utils.cli.main import app
+from xling_utils.runs.store import RunStore
 
 BLOCKS = blocks.blocks()
 RUN = ("sh", "python")

@@ -17,9 +17,9 @@ from tests.faults import PATIENCE, make_read_only, small_disk
 from tests.integration import fake_worker
 from tests.integration.test_execution import WORKER, _fingerprint, spec  # noqa: F401
 from tests.integration.test_interrupts import BIN, PARAMETERS, QUIET, TRAINING, began, started
-from xling_utils import checkpoints
-from xling_utils.execution import ensure, key_of
-from xling_utils.store import RunStore
+from xling_utils.runs import checkpoints
+from xling_utils.runs.ensuring import ensure, key_of
+from xling_utils.runs.store import RunStore
 
 
 def lay_out(root: Path, **chapters: str) -> Path:

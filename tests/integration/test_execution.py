@@ -16,19 +16,13 @@ import pytest
 
 from tests.faults import PATIENCE, processes_of, small_disk, wait_for
 from tests.integration import fake_worker
-from xling_utils import corpora, dask_engine
-from xling_utils.errors import UserError
-from xling_utils.execution import RunsFailed, ensure, key_of
-from xling_utils.specs import (
-    CorpusSpec,
-    EncoderSpec,
-    RunSpec,
-    StaticSpec,
-    TokenizerSpec,
-    TrainingSpec,
-    to_dict,
-)
-from xling_utils.store import RunStore
+from xling_utils import corpora
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec, to_dict
+from xling_utils.runs import on_dask
+from xling_utils.runs.compute import Compute
+from xling_utils.runs.ensuring import RunsFailed, ensure, key_of
+from xling_utils.runs.store import RunStore
 
 WORKER = [sys.executable, str(Path(__file__).with_name("fake_worker.py"))]
 CORPUS = CorpusSpec("controlled", ("en", "fr"), 100)
@@ -50,7 +44,7 @@ def spec(seed: int, steps: int = 10) -> RunSpec:
 
 def test_missing_runs_are_trained_and_stored_runs_are_read(store: RunStore, capfd: pytest.CaptureFixture[str]) -> None:
     specs = [spec(1), spec(2), spec(1), spec(3)]
-    runs = ensure(specs, store=store, jobs=2, worker=WORKER)
+    runs = ensure(specs, store=store, worker=WORKER, compute=Compute(jobs=2))
     assert list(runs) == [spec(1), spec(2), spec(3)]
     assert store.keys() == sorted(key_of(s) for s in runs)
     run = runs[spec(2)]
@@ -89,7 +83,7 @@ def test_a_damaged_run_is_trained_again(store: RunStore) -> None:
 def test_failures_are_named_at_the_end_and_the_others_are_stored(store: RunStore) -> None:
     specs = [spec(13), spec(14), spec(1), spec(2)]
     with pytest.raises(RunsFailed) as error:
-        ensure(specs, store=store, jobs=2, progress=False, worker=WORKER)
+        ensure(specs, store=store, progress=False, worker=WORKER, compute=Compute(jobs=2))
     line = str(error.value)
     assert "\n" not in line
     assert line.startswith("2 of 4 runs failed, the others are stored: ")
@@ -109,19 +103,19 @@ def test_a_mistake_of_the_caller_stays_one(store: RunStore) -> None:
 @pytest.mark.parametrize("keyword", ["jobs", "processes"])
 def test_zero_of_anything_is_refused(store: RunStore, keyword: str) -> None:
     with pytest.raises(UserError, match=f"{keyword} must be at least 1"):
-        ensure([spec(1)], store=store, **{keyword: 0})  # type: ignore[arg-type]
+        ensure([spec(1)], store=store, compute=Compute(**{keyword: 0}))  # type: ignore[arg-type]
 
 
 def test_an_unknown_engine_is_refused(store: RunStore) -> None:
     with pytest.raises(UserError, match="unknown engine 'spark'; known: local, dask"):
-        ensure([spec(1)], store=store, engine="spark")
+        ensure([spec(1)], store=store, compute=Compute(engine="spark"))
 
 
 def test_a_full_disk_is_one_line_of_the_caller(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "1m") as mount:
         store = RunStore(mount / "runs")
         with pytest.raises(UserError, match=r"1 of 2 runs failed.*no space left on the disk of"):
-            ensure([spec(1), spec(15)], store=store, jobs=1, progress=False, worker=WORKER)
+            ensure([spec(1), spec(15)], store=store, progress=False, worker=WORKER, compute=Compute(jobs=1))
         assert store.keys() == [key_of(spec(1))]
         assert not any((store.root / ".partial").iterdir())
 
@@ -178,7 +172,7 @@ store = RunStore(sys.argv[1])
 try:
     specs = [spec(int(seed), steps=2000) for seed in sys.argv[2].split(",")]
     engine = {"engine": "dask", "scheduler": sys.argv[3]} if sys.argv[3:] else {}
-    ensure(specs, store=store, jobs=2, worker=WORKER, **engine)
+    ensure(specs, store=store, worker=WORKER, compute=Compute(jobs=2, **engine))
 except KeyboardInterrupt:
     sys.exit(130)
 """
@@ -245,7 +239,7 @@ def everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("everywhere")
 def test_one_run_in_two_processes(store: RunStore) -> None:
     with pytest.raises(UserError, match=r"data/en.txt:3: not UTF-8"):
-        ensure([spec(1), spec(14)], store=store, jobs=1, processes=2, progress=False)
+        ensure([spec(1), spec(14)], store=store, progress=False, compute=Compute(jobs=1, processes=2))
     run = store.get(key_of(spec(1)))
     assert run is not None
     assert (run.provenance["world"], run.provenance["processes"]) == ("2", 2)
@@ -264,7 +258,7 @@ def test_no_rank_outlives_a_killed_worker(store: RunStore) -> None:
     killer = threading.Thread(target=kill)
     killer.start()
     with pytest.raises(RunsFailed, match="signal 9"):
-        ensure([long], store=store, processes=2, progress=False)
+        ensure([long], store=store, progress=False, compute=Compute(processes=2))
     killer.join()
     wait_for(lambda: not ranks(store))
 
@@ -274,7 +268,7 @@ def ranks(store: RunStore) -> list[Path]:
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            if b"xling_utils.worker" in (line := path.read_bytes()) and str(store.root).encode() in line:
+            if b"xling_utils.runs.worker" in (line := path.read_bytes()) and str(store.root).encode() in line:
                 found.append(path)
     return found
 
@@ -323,7 +317,7 @@ def test_dask_finishes_when_a_worker_is_killed(store: RunStore, cluster) -> None
     killer = threading.Thread(target=kill)
     killer.start()
     address = cluster.scheduler_address
-    runs = ensure(specs, store=store, engine="dask", scheduler=address, progress=False, worker=WORKER)
+    runs = ensure(specs, store=store, progress=False, worker=WORKER, compute=Compute(engine="dask", scheduler=address))
     killer.join()
     assert len(runs) == 5
     assert store.verify() == {}
@@ -332,18 +326,17 @@ def test_dask_finishes_when_a_worker_is_killed(store: RunStore, cluster) -> None
 
 def test_dask_starts_a_cluster_of_its_own_and_names_failures(store: RunStore) -> None:
     with pytest.raises(UserError, match=r"data/en.txt:3: not UTF-8"):
-        ensure([spec(1), spec(14)], store=store, jobs=2, engine="dask", progress=False, worker=WORKER)
+        ensure([spec(1), spec(14)], store=store, progress=False, worker=WORKER, compute=Compute(engine="dask", jobs=2))
     assert store.keys() == [key_of(spec(1))]
 
 
 def test_an_absent_scheduler_is_one_line(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_engine, "SECONDS_TO_ANSWER", 1.0)
+    monkeypatch.setattr(on_dask, "SECONDS_TO_ANSWER", 1.0)
     with pytest.raises(UserError, match=r"no Dask scheduler answers at tcp://127.0.0.1:9"):
         ensure(
             [spec(1)],
             store=store,
-            engine="dask",
-            scheduler="tcp://127.0.0.1:9",
+            compute=Compute(engine="dask", scheduler="tcp://127.0.0.1:9"),
             progress=False,
             worker=WORKER,
         )

@@ -23,12 +23,12 @@ from tests import smoke
 from tests.faults import PATIENCE, processes_of, wait_for
 from tests.integration import fake_worker
 from tests.integration.test_execution import _checkpoints
-from xling_utils import notebooks
-from xling_utils.chapters import window_size
-from xling_utils.execution import usable_cores
-from xling_utils.scales import scale
-from xling_utils.store import RunStore
-from xling_utils.writing import held
+from xling_utils.book import notebooks
+from xling_utils.chapters.window_size import plan as window_size
+from xling_utils.core.scales import scale
+from xling_utils.core.writing import held
+from xling_utils.runs.compute import usable_cores
+from xling_utils.runs.store import RunStore
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -36,10 +36,11 @@ TRAIN = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 from tests.integration.test_execution import WORKER, corpora, spec
-from xling_utils.execution import ensure
-from xling_utils.store import RunStore
+from xling_utils.runs.compute import Compute
+from xling_utils.runs.ensuring import ensure
+from xling_utils.runs.store import RunStore
 corpora.fingerprint = lambda corpus, data: "text"
-runs = ensure([spec(seed, 300) for seed in (1, 2)], store=RunStore(), jobs=2, worker=WORKER)
+runs = ensure([spec(seed, 300) for seed in (1, 2)], store=RunStore(), worker=WORKER, compute=Compute(jobs=2))
 print("began", *sorted(run.provenance["began"] for run in runs.values()))
 """
 PARAMETERS = '# %% tags=["parameters"]\nscale = "controlled"\n\n'

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from xling_utils import corpora
+from xling_utils.core.scales import FIRST_REPORTED_SEED, scale
 from xling_utils.corpora import controlled, directory, labelled, parallel, treebanks
 from xling_utils.corpora.controlled.documents import documents
-from xling_utils.scales import FIRST_REPORTED_SEED, scale
-from xling_utils.transfer import LABELLED_SEED
+from xling_utils.measures.transfer.zero_shot import LABELLED_SEED
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))

@@ -32,11 +32,12 @@ NOTEBOOK = "reader.ipynb"
 CELL = """
 import torch
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
-from xling_utils import corpora, tokenization
-from xling_utils.language_identity import token_sets
-from xling_utils.specs import CorpusSpec, TokenizerSpec
-from xling_utils.subject import Subject
-from xling_utils.translation_widget import TranslationWidget
+from xling_utils import corpora
+from xling_utils.models import tokenization
+from xling_utils.measures.encoders.language_identity import token_sets
+from xling_utils.core.specs import CorpusSpec, TokenizerSpec
+from xling_utils.measures.encoders.masked_lm import Subject
+from xling_utils.chapters.mds.widget import TranslationWidget
 
 torch.set_num_threads(1)
 torch.manual_seed(0)

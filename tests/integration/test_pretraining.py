@@ -24,12 +24,14 @@ from datasets import Dataset
 from safetensors.numpy import load_file
 
 from tests.faults import PATIENCE
-from xling_utils import checkpoints, corpora, encoder, pretraining, tokenization, weights
-from xling_utils.batches import Batches
-from xling_utils.errors import UserError
-from xling_utils.pretraining import train
-from xling_utils.scales import RECIPE, scale
-from xling_utils.specs import CorpusSpec, EncoderSpec, Form, RunSpec, StaticSpec, TokenizerSpec
+from xling_utils import corpora
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import RECIPE, scale
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, Form, RunSpec, StaticSpec, TokenizerSpec
+from xling_utils.models import encoder, tokenization, transformers_format
+from xling_utils.runs import checkpoints, pretraining, store
+from xling_utils.runs.batches import Batches
+from xling_utils.runs.pretraining import train
 
 SIZE = 120
 RUN = replace(
@@ -94,11 +96,11 @@ def whole(tmp_path_factory) -> tuple[Path, dict[str, Any], list[dict[str, Any]]]
 
 
 def bits(out: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in out.iterdir() if path.name != pretraining.TRACE_FILE}
+    return {path.name: path.read_bytes() for path in out.iterdir() if path.name != store.TRACE_FILE}
 
 
 def trace(out: Path) -> list[dict[str, float]]:
-    with open(out / pretraining.TRACE_FILE, encoding="utf-8", newline="") as file:
+    with open(out / store.TRACE_FILE, encoding="utf-8", newline="") as file:
         return [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
 
 
@@ -141,7 +143,9 @@ def test_the_trace_tells_the_losses(whole):
     first = encoder.Encoders(RUN.model, SIZE, RUN.corpus.languages)
     assert rows[0]["loss"] == pytest.approx(mean_loss(first, False, RUN.seed, 1), abs=1e-5)
     assert rows[0]["loss"] == pytest.approx(math.log(SIZE), abs=0.7)
-    last = mean_loss(weights.load_all(out, RUN.model, RUN.corpus.languages), True, 0, pretraining.HELD_OUT_BATCHES)
+    last = mean_loss(
+        transformers_format.load_all(out, RUN.model, RUN.corpus.languages), True, 0, pretraining.HELD_OUT_BATCHES
+    )
     assert rows[-1]["held_out_loss"] == pytest.approx(last, abs=1e-5)
     assert rows[-1]["held_out_loss"] < rows[0]["held_out_loss"] - 0.5
 
@@ -153,6 +157,26 @@ def test_a_long_trace_has_few_rows_and_each_is_the_mean_since_the_last(tmp_path,
     assert [row[0] for row in rows] == [4, 8, 12, 16, 20]
     for number, row in enumerate(rows):
         assert row[1] == pytest.approx(np.mean(single[4 * number : 4 * number + 4]), abs=1e-9)
+
+
+def test_what_a_step_draws_is_drawn_again_after_a_stop_and_never_held_out(tmp_path, monkeypatch):
+    plain, shares = encoder.Encoder.embed, []
+
+    def dropped(self, ids, segments=None):
+        assert self.training == torch.is_grad_enabled()
+        x = plain(self, ids, segments)
+        kept = torch.nn.functional.dropout(x, 0.2, self.training)
+        shares.append((kept == 0).float().mean().item())
+        return kept
+
+    monkeypatch.setattr(encoder.Encoder, "embed", dropped)
+    out = trained(tmp_path / "whole")[0]
+    assert len(set(shares)) > RUN.training.steps and 0 in shares
+    monkeypatch.setattr(pretraining, "CHECKPOINT_SECONDS", 0.0)
+    with pytest.raises(Interrupted):
+        trained(tmp_path / "stopped", stop=9)
+    again = trained(tmp_path / "stopped")[0]
+    assert bits(again) == bits(out) and losses(again) == losses(out)
 
 
 def test_the_same_run_gives_the_same_bits_and_another_seed_others(tmp_path, whole):
@@ -172,7 +196,7 @@ def test_transformers_reads_the_run(whole):
     line = made_text(RUN.corpus, None)["ru"]["text"][0]
     ids = tokenizer(line, add_special_tokens=False)["input_ids"]
     assert ids == tokenization.load(out / "tokenizer.json").encode(line, add_special_tokens=False).ids
-    ours = weights.load(out)
+    ours = transformers_format.load(out)
     with torch.no_grad():
         batch = torch.tensor([[tokenization.CLS, *ids, tokenization.SEP]])
         logits = ours.logits(ours.hidden_states(batch)[-1])
@@ -305,7 +329,7 @@ def train_and_tell(folder: Path, steps: Any, last: int | None) -> None:
 def test_killed_at_random_moments_the_run_ends_in_the_same_bits(tmp_path, whole):
     context = multiprocessing.get_context("forkserver")
     heavy = ["accelerate", "datasets", "pytest", "torch._dynamo"]  # the optimizer imports the last
-    context.set_forkserver_preload(["xling_utils.pretraining", *heavy])
+    context.set_forkserver_preload(["xling_utils.runs.pretraining", *heavy])
     rng = np.random.default_rng()
     for name in ("work", "out"):
         (tmp_path / name).mkdir()
@@ -375,10 +399,10 @@ def test_snapshots_are_models_of_their_steps(tmp_path, whole, monkeypatch):
     with pytest.raises(Interrupted):
         trained(tmp_path, spec, stop=9)
     out = trained(tmp_path, spec)[0]
-    names = sorted(p.name for p in (out / pretraining.SNAPSHOTS).iterdir())
+    names = sorted(p.name for p in (out / store.SNAPSHOTS).iterdir())
     assert names == [f"{step:08d}.safetensors" for step in (7, 13, 20)]
-    first, last = (weights.load(out, f"{pretraining.SNAPSHOTS}/{name}") for name in (names[0], names[-1]))
-    final = weights.load(whole[0])
+    first, last = (transformers_format.load(out, f"{store.SNAPSHOTS}/{name}") for name in (names[0], names[-1]))
+    final = transformers_format.load(whole[0])
     same = [torch.equal(a, b) for a, b in zip(last.parameters(), final.parameters(), strict=True)]
     assert all(same) and not torch.equal(first.words.weight, final.words.weight)
 
@@ -395,7 +419,7 @@ def test_the_untrained_model_is_where_training_starts(tmp_path):
 def test_static_vectors_share_the_tokenizer(method, tmp_path, whole):
     spec = replace(RUN, model=StaticSpec(method, width=8, window=3, epochs=2), training=None)
     out, extras, reports = trained(tmp_path, spec)
-    vectors = load_file(out / pretraining.VECTORS_FILE)["vectors"]
+    vectors = load_file(out / store.VECTORS_FILE)["vectors"]
     assert vectors.shape == (SIZE, 8) and vectors.dtype == np.float32 and np.isfinite(vectors).all()
     assert bits(out)["tokenizer.json"] == bits(whole[0])["tokenizer.json"]
     assert extras["parameters"] == 8 * SIZE

@@ -9,12 +9,12 @@ import pytest
 
 from tests import blocks, families, smoke
 from tests.conftest import Call
-from xling_utils import probes
-from xling_utils.chapters import cka
+from xling_utils.chapters import probes
+from xling_utils.chapters.cka import plan as cka
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import scale
 from xling_utils.corpora import controlled, labelled, parallel
-from xling_utils.errors import UserError
-from xling_utils.scales import scale
-from xling_utils.store import RunStore
+from xling_utils.runs.store import RunStore
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("en", "fr", "zh")

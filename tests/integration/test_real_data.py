@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from xling_utils.charts import LANGUAGE_NAMES
+from xling_utils.charts.shapes import LANGUAGE_NAMES
+from xling_utils.core.specs import LANGUAGES
 from xling_utils.corpora import directory
 from xling_utils.corpora.checks import check, summary
-from xling_utils.specs import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))

@@ -15,10 +15,13 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from xling_utils import kept_rows, measures
-from xling_utils.chapters import MODULES, window_size
-from xling_utils.scales import scale
-from xling_utils.store import RunStore
+from xling_utils import chapters
+from xling_utils.chapters import MODULES
+from xling_utils.chapters.window_size import plan as window_size
+from xling_utils.core.scales import scale
+from xling_utils.measures import kept_rows
+from xling_utils.measures.tasks import registry
+from xling_utils.runs.store import RunStore
 
 ROOT = Path(__file__).resolve().parents[2]
 GROUP = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]["measuring"]
@@ -39,7 +42,7 @@ class WithoutThem(PathFinder):
 
 sys.meta_path[:] = [WithoutThem if finder is PathFinder else finder for finder in sys.meta_path]
 """
-MAIN = "from xling_utils.cli import main; main()"
+MAIN = "from xling_utils.cli.main import main; main()"
 
 
 def needed(lines: list[str] | tuple[str, ...]) -> set[str]:
@@ -83,8 +86,8 @@ def book(tmp_path: Path) -> Path:
 
 
 def test_what_a_measure_needs_is_imported_where_it_measures(tmp_path: Path) -> None:
-    modules = (f"xling_utils.chapters.{name}" for name in MODULES.values())
-    code = f"import xling_utils.cli, xling_utils.recording, xling_utils.worker, {', '.join(modules)}"
+    modules = (f"xling_utils.chapters.{name}.plan" for name in MODULES.values())
+    code = f"import xling_utils.cli.main, xling_utils.book.recording, xling_utils.runs.worker, {', '.join(modules)}"
     done = lean(tmp_path, AT_ONCE, code)
     assert (done.returncode, done.stderr) == (0, "")
     assert "No module named 'altair'" in lean(tmp_path, AT_ONCE, "import altair").stderr
@@ -105,9 +108,11 @@ def test_rows_are_those_of_measures_without_anything_else(book: Path) -> None:
     run = RunStore(book / "runs").get(key)
     assert run is not None
     condition = {column: rows.loc[rows["run"] == key, column].iloc[0] for column in window_size.COLUMNS}
-    measured = pd.concat([measures.rows(run, task, scale("smoke"), None) for task in ("word retrieval", "NLI", "NER")])
+    measured = pd.concat(
+        [registry.rows(task, [run], scale("smoke"), None) for task in ("word retrieval", "NLI", "NER")]
+    )
     here = book / "here.csv"
-    here.write_text(kept_rows.to_csv(measures.labelled("02_window_size", condition, run.spec.seed, measured, "smoke")))
+    here.write_text(kept_rows.to_csv(chapters.labelled("02_window_size", condition, run.spec.seed, measured, "smoke")))
     there = rows[rows["run"] == key].reset_index(drop=True)
     pd.testing.assert_frame_equal(there, kept_rows.from_csv(here), check_dtype=False, rtol=1e-4)
     runs = pd.read_csv(written.with_suffix(".runs.csv"))

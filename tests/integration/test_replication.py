@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests import scratch
-from xling_utils import files, replication
+from xling_utils.claims import replication
+from xling_utils.core import files
 
 UNUSED = 4711
 

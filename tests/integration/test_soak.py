@@ -18,11 +18,12 @@ import pytest
 from tests.faults import PATIENCE, processes_of, small_disk, wait_for
 from tests.integration.test_cluster_page import book, environment  # noqa: F401
 from tests.integration.test_interrupts import BIN, kernels
-from xling_utils.errors import UserError
-from xling_utils.execution import RunsFailed, ensure, key_of
-from xling_utils.scales import scale
-from xling_utils.specs import RunSpec, TrainingSpec
-from xling_utils.store import Run, RunStore
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import scale
+from xling_utils.core.specs import RunSpec, TrainingSpec
+from xling_utils.runs.compute import Compute
+from xling_utils.runs.ensuring import RunsFailed, ensure, key_of
+from xling_utils.runs.store import Run, RunStore
 
 pytestmark = pytest.mark.soak
 WORKER = [sys.executable, "-m", "tests.integration.impatient_worker"]
@@ -36,7 +37,7 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def trained(store: RunStore, spec: RunSpec, **options: object) -> Run:
-    return ensure([spec], store=store, progress=False, worker=WORKER, **options)[spec]  # type: ignore[arg-type]
+    return ensure([spec], store=store, progress=False, worker=WORKER, compute=Compute(**options))[spec]  # type: ignore[arg-type]
 
 
 def of_steps(steps: int) -> RunSpec:

@@ -19,10 +19,12 @@ from safetensors.numpy import load_file
 from tests.faults import processes_of, wait_for
 from tests.integration import test_pretraining
 from tests.integration.test_pretraining import losses, made_text, trained
-from xling_utils import corpora, execution, pretraining, stacked
-from xling_utils.execution import RunsFailed, ensure, key_of
-from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
-from xling_utils.store import RunStore
+from xling_utils import corpora
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
+from xling_utils.runs import ensuring, pretraining, stacked
+from xling_utils.runs.compute import Compute
+from xling_utils.runs.ensuring import RunsFailed, ensure, key_of
+from xling_utils.runs.store import RunStore
 
 SEEDS = (3, 4, 5)
 TRAINING = TrainingSpec(50, batch=8, length=24, learning_rate=6e-3, hidden_rate=0.02, snapshots=2)
@@ -158,11 +160,11 @@ def logs(store: RunStore) -> set[str]:
 
 def test_a_gpu_takes_a_stack_and_stores_single_runs(tmp_path, specs, monkeypatch, capfd):
     stacks, singles = RunStore(tmp_path / "stacks"), RunStore(tmp_path / "singles")
-    ensure(specs, store=singles, jobs=1, progress=False)
+    ensure(specs, store=singles, progress=False, compute=Compute(jobs=1))
     assert logs(singles) == set(singles.keys()), "without a GPU each is trained alone"
-    monkeypatch.setattr(execution, "_devices", lambda: ["0"])
+    monkeypatch.setattr(ensuring, "_devices", lambda: ["0"])
     untrained = replace(specs[0], training=None, recipes=())
-    found = ensure([*specs, untrained], store=stacks, jobs=1)
+    found = ensure([*specs, untrained], store=stacks, compute=Compute(jobs=1))
     assert "4/4 runs" in capfd.readouterr().err
     assert logs(stacks) == {key_of(specs[0]), key_of(untrained)}, "the others were trained along with the first"
     assert stacks.verify() == {} and set(stacks.keys()) == {key_of(one) for one in found}
@@ -175,7 +177,7 @@ def test_a_gpu_takes_a_stack_and_stores_single_runs(tmp_path, specs, monkeypatch
 
 
 def test_a_killed_stack_loses_no_checkpoint(tmp_path, specs, monkeypatch):
-    monkeypatch.setattr(execution, "_devices", lambda: ["0"])
+    monkeypatch.setattr(ensuring, "_devices", lambda: ["0"])
     store = RunStore(tmp_path)
     impatient = [sys.executable, str(Path(__file__).with_name("impatient_worker.py"))]
     specs = [replace(one, training=replace(one.training, steps=400)) for one in specs]
@@ -208,6 +210,6 @@ def test_what_is_stacked():
     other = replace(spec(2), corpus=replace(spec(2).corpus, sentences=61))
     alike = [spec(seed) for seed in SEEDS]
     specs = [large, replace(large, seed=2), *own, alike[0], longer, alike[1], other, alike[2]]
-    stacks = execution._stacks(specs)
+    stacks = ensuring._stacks(specs)
     assert sorted(map(len, stacks)) == [1] * 7 + [3] and alike in stacks
     assert {one for several in stacks for one in several} == set(specs)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.smoke import trained
-from xling_utils import random_labels, transfer
-from xling_utils.errors import UserError
-from xling_utils.scales import scale
-from xling_utils.specs import Change, CorpusSpec, EncoderSpec, RunSpec
-from xling_utils.store import Run, RunStore
-from xling_utils.transfer.tuning import Recipe
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import scale
+from xling_utils.core.specs import Change, CorpusSpec, EncoderSpec, RunSpec
+from xling_utils.measures.transfer import random_labels, zero_shot
+from xling_utils.measures.transfer.tuning import Recipe
+from xling_utils.runs.store import Run, RunStore
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
@@ -42,7 +42,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
 
 
 def measured(run: Run, task: str) -> dict[tuple[str, str, str], float]:
-    rows = list(transfer.rows(run, SMOKE, None, task))
+    rows = list(zero_shot.rows(run, SMOKE, None, task))
     assert all(set(row) == COLUMNS and row["task"] == task and 0 <= row["value"] <= 1 for row in rows)
     assert all(row["low"] <= row["value"] <= row["high"] for row in rows if row["n"])
     return {(row["metric"], row["source"], row["target"]): row["value"] for row in rows}
@@ -69,7 +69,7 @@ def test_entities_give_tidy_rows(runs, name):
 
 
 def test_random_labels_are_dealt_out_anew_but_for_the_test(runs):
-    plain, shuffled = transfer.Source("controlled"), random_labels.Shuffled("controlled")
+    plain, shuffled = zero_shot.Source("controlled"), random_labels.Shuffled("controlled")
     for split, changed in (("train", True), ("dev", True), ("test", False)):
         *texts, labels = plain.columns("NLI", "en", split, 60)
         *same, dealt = shuffled.columns("NLI", "en", split, 60)
@@ -81,20 +81,20 @@ def test_random_labels_are_dealt_out_anew_but_for_the_test(runs):
 
 
 def test_the_same_run_gives_the_same_rows(runs):
-    for task in transfer.TASKS:
+    for task in zero_shot.TASKS:
         assert measured(runs["bert"], task) == measured(runs["bert"], task)
 
 
 def test_nothing_of_another_language_is_read_before_the_test(runs, monkeypatch):
     asked = []
-    whole = transfer.Source.columns
+    whole = zero_shot.Source.columns
 
     def columns(self, kind, language, split, count):
         asked.append((language, split))
         return whole(self, kind, language, split, count)
 
-    monkeypatch.setattr(transfer.Source, "columns", columns)
-    for task in transfer.TASKS:
+    monkeypatch.setattr(zero_shot.Source, "columns", columns)
+    for task in zero_shot.TASKS:
         measured(runs["bert"], task)
     assert {split for language, split in asked if language != "en"} == {"test"}
     assert {split for language, split in asked if language == "en"} == {"train", "dev", "test"}
@@ -102,10 +102,10 @@ def test_nothing_of_another_language_is_read_before_the_test(runs, monkeypatch):
 
 def test_an_unknown_task_and_a_run_without_english_are_mistakes(runs):
     with pytest.raises(UserError, match="unknown task 'POS'; known: NLI, NER"):
-        list(transfer.rows(runs["bert"], SMOKE, None, "POS"))
+        list(zero_shot.rows(runs["bert"], SMOKE, None, "POS"))
     french = replace(runs["bert"], spec=SMOKE.bert(("fr", "es"), 300, 1))
     with pytest.raises(UserError, match="does not know English"):
-        list(transfer.rows(french, SMOKE, None, "NLI"))
+        list(zero_shot.rows(french, SMOKE, None, "NLI"))
 
 
 @pytest.mark.skipif(not (DATA / "nli").is_dir(), reason=f"no real data at {DATA}; set XLING_TEST_DATA")
@@ -116,6 +116,6 @@ def test_real_text_transfers(tmp_path, monkeypatch):
     spec = replace(spec, tokenizer=replace(spec.tokenizer, size=6000))
     run = trained(RunStore(tmp_path), spec, data=DATA)[spec]
     for task, metric in (("NLI", "accuracy"), ("NER", "f1")):
-        monkeypatch.setitem(transfer.RECIPES, ("smoke", task), Recipe(100, 1, 32, 1e-3, 60))
-        rows = list(transfer.rows(run, SMOKE, DATA, task))
+        monkeypatch.setitem(zero_shot.RECIPES, ("smoke", task), Recipe(100, 1, 32, 1e-3, 60))
+        rows = list(zero_shot.rows(run, SMOKE, DATA, task))
         assert {row["target"] for row in rows if row["metric"] == metric} == {"en", "zh"}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec
-from xling_utils.store import Run
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec
+from xling_utils.runs.store import Run
 
 Stored = Callable[..., Run]
 
@@ -20,9 +20,10 @@ def stored(tmp_path: Path) -> Stored:
     import torch
     from safetensors.numpy import save_file
 
-    from xling_utils import corpora, tokenization, weights
-    from xling_utils.encoder import Encoders
-    from xling_utils.pretraining import TOKENIZER_FILE, VECTORS_FILE
+    from xling_utils import corpora
+    from xling_utils.models import tokenization, transformers_format
+    from xling_utils.models.encoder import Encoders
+    from xling_utils.runs.store import TOKENIZER_FILE, VECTORS_FILE
 
     def write(
         corpus: CorpusSpec,
@@ -36,7 +37,7 @@ def stored(tmp_path: Path) -> Stored:
         size = tokenization.vocabulary_size(tokenizer, pieces, corpus.languages)
         if isinstance(model, EncoderSpec):
             torch.manual_seed(0)
-            weights.save_all(Encoders(model, size, corpus.languages), tmp_path)
+            transformers_format.save_all(Encoders(model, size, corpus.languages), tmp_path)
         else:
             vectors = np.random.default_rng(0).normal(size=(size, model.width)).astype(np.float32)
             save_file({"vectors": vectors}, tmp_path / VECTORS_FILE)

@@ -6,10 +6,10 @@ import pytest
 import torch
 from transformers import BertConfig, BertForPreTraining
 
-from xling_utils.chapters import architecture_sizes as sizes
-from xling_utils.encoder import Encoder, parameter_count
-from xling_utils.errors import UserError
-from xling_utils.specs import EncoderSpec
+from xling_utils.chapters.architecture import sizes
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import EncoderSpec
+from xling_utils.models.encoder import Encoder, parameter_count
 
 PAPER = EncoderSpec(12, 768, 12, 3072, 512)
 TABLES = sizes.sizes()

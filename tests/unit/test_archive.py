@@ -8,9 +8,9 @@ import tarfile
 
 import pytest
 
+from xling_utils.core.errors import UserError
 from xling_utils.corpora import archive, directory, labelled, parallel, task_files, treebanks
 from xling_utils.corpora.checks import check
-from xling_utils.errors import UserError
 
 TREE = "1\tAnn\t_\tPROPN\t_\t_\t2\tnsubj\t_\t_\n2\tcame\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
 LEFT_OUT = {

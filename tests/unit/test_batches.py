@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from xling_utils.batches import Batch, Batches
-from xling_utils.errors import UserError
-from xling_utils.specs import TrainingSpec
-from xling_utils.tokenization import CLS, FIRST, MASK, SEP, TokenStream
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import TrainingSpec
+from xling_utils.models.tokenization import CLS, FIRST, MASK, SEP, TokenStream
+from xling_utils.runs.batches import Batch, Batches
 
 TRAINING = TrainingSpec(steps=100, batch=8, length=12, mask_rate=0.25)
 ROOM = 10_000

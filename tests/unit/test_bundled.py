@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xling_utils import bundled
-from xling_utils.errors import UserError
-from xling_utils.layer_widget import LayerWidget
-from xling_utils.specs import CorpusSpec, EncoderSpec, TokenizerSpec
-from xling_utils.store import Run, RunStore
-from xling_utils.subject import Subject
-from xling_utils.translation_widget import TranslationWidget
+from xling_utils.chapters.language_means.widget import LayerWidget
+from xling_utils.chapters.mds.widget import TranslationWidget
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, TokenizerSpec
+from xling_utils.measures.encoders import bundled
+from xling_utils.measures.encoders.masked_lm import Subject
+from xling_utils.runs.store import Run, RunStore
 
 CORPUS, PIECES = CorpusSpec("controlled", ("en", "fr"), 200, 3), TokenizerSpec("wordpiece", 900)
 ENCODER = EncoderSpec(layers=2, width=16, heads=2, intermediate=32, positions=32)

@@ -10,11 +10,17 @@ import pandas as pd
 import pytest
 
 from benchmarks._earlier import earlier
-from xling_utils import chapters, published, records, rendering, scales, specs, tables
-from xling_utils.chapters import data_size, data_size_figures, joint
-from xling_utils.charts import LANGUAGE_NAMES
-from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES, EncoderSpec, run_from_dict, to_dict
+from xling_utils import chapters
+from xling_utils.book import rendering
+from xling_utils.chapters import records
+from xling_utils.chapters.data_size import figures as data_size_figures
+from xling_utils.chapters.data_size import plan as data_size
+from xling_utils.chapters.shared import joint, published
+from xling_utils.charts import tables
+from xling_utils.charts.shapes import LANGUAGE_NAMES
+from xling_utils.core import scales, specs
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import LANGUAGES, EncoderSpec, run_from_dict, to_dict
 
 ROOT = Path(__file__).resolve().parents[2]
 OTHERS = LANGUAGES[1:]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from xling_utils import charts, charts_contrasts, charts_mime
+from xling_utils.charts import contrast_shapes, offline, shapes
 
 RUNS = pd.DataFrame(
     {
@@ -28,7 +28,7 @@ CHANCE = pd.DataFrame({"language": ["French"], "value": [0.02]})
 
 
 def intervals(rows: pd.DataFrame = RUNS, chance: pd.DataFrame = CHANCE) -> Any:
-    return charts.intervals(
+    return shapes.intervals(
         rows,
         x="size",
         x_order=["small", "large"],
@@ -41,38 +41,38 @@ def intervals(rows: pd.DataFrame = RUNS, chance: pd.DataFrame = CHANCE) -> Any:
 
 def curves() -> Any:
     rows = pd.DataFrame({"step": [0, 1], "seed": [11, 11], "series": ["BERT", "untrained"], "value": [0.1, 0.2]})
-    return charts.curves(rows, y_title="MRR", chance=CHANCE, description="what it shows")
+    return shapes.curves(rows, y_title="MRR", chance=CHANCE, description="what it shows")
 
 
 def by_layer() -> Any:
     rows = pd.DataFrame({"language": ["French"], "layer": [1], "value": [0.1], "low": [0.0], "high": [0.2]})
-    return charts.by_layer(rows, languages=["French"], layers=3, description="what it shows")
+    return shapes.by_layer(rows, languages=["French"], layers=3, description="what it shows")
 
 
 def grouped_bars() -> Any:
     rows = pd.DataFrame(
         {"group": ["NOUN"], "shown": ["paper"], "value": [0.4], "low": [0.4], "high": [0.4], "seeds": [1]}
     )
-    return charts.grouped_bars(rows, groups=["NOUN"], description="what it shows")
+    return shapes.grouped_bars(rows, groups=["NOUN"], description="what it shows")
 
 
 def distances() -> Any:
     rows = pd.DataFrame(
         {"language": ["French"], "distance": [0.1], "value": [0.2], "low": [0.1], "high": [0.3], "script": ["Latin"]}
     )
-    return charts.distances(rows, description="what it shows")
+    return shapes.distances(rows, description="what it shows")
 
 
 def neighbours() -> Any:
     rows = pd.DataFrame(
         {"word": ["dog"], "neighbour": ["<b>chien"], "similarity": [0.9], "rank": [1], "correct": ["translation"]}
     )
-    return charts.neighbours(rows, words=["dog"], description="what it shows")
+    return shapes.neighbours(rows, words=["dog"], description="what it shows")
 
 
 @pytest.mark.parametrize("make", [intervals, curves, by_layer, grouped_bars, distances, neighbours])
 def test_chart_is_drawn_and_described(make: Callable[[], Any]) -> None:
-    bundle = charts_mime.mime_bundle(make().to_dict())
+    bundle = offline.mime_bundle(make().to_dict())
     assert len(bundle["image/png"]) > 2000  # vl-convert raises on a chart that Vega cannot compile
     assert bundle["text/plain"] == "what it shows"
 
@@ -87,8 +87,8 @@ def test_a_png_is_drawn_once_and_again_for_another_chart(tmp_path: Path, monkeyp
     other["height"] = 7
 
     def in_a_new_process(*specs: dict[str, Any]) -> list[str]:
-        charts_mime._shown.clear()
-        return [charts_mime.mime_bundle(spec)["image/png"] for spec in specs]
+        offline._shown.clear()
+        return [offline.mime_bundle(spec)["image/png"] for spec in specs]
 
     assert in_a_new_process(one, other) == in_a_new_process(one, other)
     assert [spec.get("height") for spec in drawn] == [one.get("height"), 7]
@@ -105,8 +105,8 @@ def test_a_png_is_drawn_once_and_again_for_another_chart(tmp_path: Path, monkeyp
 
 def test_a_chart_without_any_interval_is_json() -> None:
     none = pd.Series([float("nan")] * len(RUNS), dtype=object)
-    bundle = charts_mime.mime_bundle(intervals(RUNS.assign(low=none, high=none)).to_dict())
-    (rows,) = (rows for rows in bundle[charts_mime.VEGALITE]["datasets"].values() if "low" in rows[0])
+    bundle = offline.mime_bundle(intervals(RUNS.assign(low=none, high=none)).to_dict())
+    (rows,) = (rows for rows in bundle[offline.VEGALITE]["datasets"].values() if "low" in rows[0])
     assert {row["low"] for row in rows} == {None}
     json.dumps(bundle, allow_nan=False)
 
@@ -133,7 +133,7 @@ def test_long_labels_take_two_lines() -> None:
         measure="MRR",
     )
     floors = pd.DataFrame({"measure": ["MRR"], "name": ["chance"], "value": [0.02]})
-    chart = charts_contrasts.contrasts(
+    chart = contrast_shapes.contrasts(
         rows, floors, conditions=list(rows["condition"]), measures=["MRR"], description="x"
     )
     labels = re.findall(r"<text [^>]*>(.*?)</text>", vl_convert.vegalite_to_svg(chart.to_dict()), re.DOTALL)
@@ -145,15 +145,15 @@ def test_long_labels_take_two_lines() -> None:
 def test_a_model_has_one_colour_everywhere() -> None:
     scale = intervals().to_dict()["layer"][0]["encoding"]["color"]["scale"]
     assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
-        name: charts.MODEL_COLOURS[name] for name in ("BERT", "GloVe")
+        name: shapes.MODEL_COLOURS[name] for name in ("BERT", "GloVe")
     }
 
 
 def test_an_unknown_model_has_no_colour() -> None:
     with pytest.raises(KeyError):
-        charts.colours(["something else"])
+        shapes.colours(["something else"])
 
 
 def test_markup_in_words_stays_text() -> None:
     spec = neighbours().to_dict()
-    assert "<b>" not in charts_mime.chart_html(spec, "x").split("application/json", 1)[1]
+    assert "<b>" not in offline.chart_html(spec, "x").split("application/json", 1)[1]

@@ -9,12 +9,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from xling_utils import claims, ledger, ledger_page, measures, records, replication, tables
-from xling_utils.chapters import MODULES
-from xling_utils.errors import UserError
-from xling_utils.measures import columns
-from xling_utils.predicates import names_in
-from xling_utils.verdicts import OPEN, REPRODUCED, UNTESTED
+from xling_utils import chapters
+from xling_utils.book import ledger_page
+from xling_utils.chapters import MODULES, columns, records
+from xling_utils.charts import tables
+from xling_utils.claims import ledger, listing, replication
+from xling_utils.claims.predicates import names_in
+from xling_utils.claims.verdicts import OPEN, REPRODUCED, UNTESTED
+from xling_utils.core.errors import UserError
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = {f"R{n:02}" for n in range(1, 34)}
@@ -22,7 +24,7 @@ EXPERIMENTS = {f"R{n:02}" for n in range(1, 34)}
 
 @pytest.fixture(scope="module")
 def listed() -> list[dict]:
-    return ledger.as_json()
+    return listing.as_json()
 
 
 def test_five_papers_and_all_experiments(listed: list[dict]) -> None:
@@ -52,7 +54,7 @@ def test_all_but_a_few_claims_are_tested_in_the_controlled_world(listed: list[di
 
 
 def test_figures_of_claims_are_figures_of_their_chapters() -> None:
-    known = claims.load()
+    known = ledger.load()
     for claim in known.claims:
         text = (ROOT / "notebooks" / f"{claim.chapter}.py").read_text(encoding="utf-8")
         for scale in ("controlled", "natural"):
@@ -62,7 +64,7 @@ def test_figures_of_claims_are_figures_of_their_chapters() -> None:
 
 
 def test_a_claim_speaks_only_of_selections_it_makes() -> None:
-    known = claims.load()
+    known = ledger.load()
     for claim in known.claims:
         assert claim.tests and claim.theirs
         for test, measure in product(claim.tests, claim.measured or ("",)):
@@ -70,7 +72,7 @@ def test_a_claim_speaks_only_of_selections_it_makes() -> None:
 
 
 def test_what_a_guess_has_is_selected_where_a_claim_is_measured() -> None:
-    known = claims.load()
+    known = ledger.load()
     claim = next(claim for claim in known.claims if claim.id == "E-20")
     made = {measure: known.selections(claim, measure)["one_head_guess"] for measure in claim.measured}
     assert [(where["task"], where["metric"]) for where in made.values()] == [
@@ -92,21 +94,21 @@ def test_what_a_guess_has_is_selected_where_a_claim_is_measured() -> None:
 def test_the_table_of_a_chapter() -> None:
     live = records.load("03_overlap", "controlled")
     live = live[live["seed"] == 11]
-    shown = ledger.table("03_overlap", "controlled", live)
+    shown = listing.table("03_overlap", "controlled", live)
     assert list(shown.columns) == ["id", "claim", "test", "recorded", "this machine", "verdict"]
     assert (shown["id"] != "").sum() >= 15 and shown["this machine"].str.endswith("(1)").all()
-    alone = ledger.table("03_overlap", "controlled", live, recorded=False)
-    assert set(alone["verdict"]) == {ledger.WORDS[OPEN], ""}
-    natural = ledger.table("03_overlap", "natural", live[:0], languages=["fr", "ru"])
+    alone = listing.table("03_overlap", "controlled", live, recorded=False)
+    assert set(alone["verdict"]) == {listing.WORDS[OPEN], ""}
+    natural = listing.table("03_overlap", "natural", live[:0], languages=["fr", "ru"])
     assert {"French", "Russian"} < set(natural.columns)
     nothing = pd.DataFrame(columns=list(columns("03_overlap")))
-    assert ledger.table("03_overlap", "smoke", nothing).empty
+    assert listing.table("03_overlap", "smoke", nothing).empty
 
 
 def test_the_page_escapes_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     page = ledger_page.page()
-    assert page.count("<article") == len(claims.load().claims)
-    for claim in claims.load().claims:
+    assert page.count("<article") == len(ledger.load().claims)
+    for claim in ledger.load().claims:
         assert html.escape(claim.claim) in page
     bars = ledger_page.summary()
     for paper in "ABCDE":
@@ -129,9 +131,9 @@ def test_a_broken_file_is_named(text: str, said: str, tmp_path: Path, monkeypatc
     (tmp_path / "book").mkdir()
     (tmp_path / "_toc.yml").write_text("root: book/intro")
     (tmp_path / "book/claims.yml").write_text(text)
-    monkeypatch.setattr(claims, "checkout", lambda what: tmp_path)
+    monkeypatch.setattr(ledger, "checkout", lambda what: tmp_path)
     with pytest.raises(UserError, match=said):
-        claims.load()
+        ledger.load()
 
 
 def entry(**changes: object) -> dict:
@@ -153,7 +155,7 @@ def entry(**changes: object) -> dict:
 )
 def test_a_broken_claim_is_named(changes: dict, said: str) -> None:
     with pytest.raises(UserError, match=said):
-        claims._claim(entry(**changes), {}, Path("claims.yml"))
+        ledger._claim(entry(**changes), {}, Path("claims.yml"))
 
 
 def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
@@ -175,9 +177,9 @@ def test_a_language_is_judged_with_the_english_of_its_own_encoders() -> None:
     chapter = "04_architecture"
     rows = records.load(chapter, "natural")
     french = rows[rows["run"].isin(rows.loc[rows["target"] == "fr", "run"]) & rows["target"].isin(["en", "fr"])]
-    own = claims.load().test({chapter: french}, "natural")
-    expected = {part.text: ledger.short(part) for finding in own for part in finding.parts}
-    shown = ledger.table(chapter, "natural", rows[:0], languages=["fr"]).dropna(subset="French")
+    own = ledger.load().test({chapter: french}, "natural")
+    expected = {part.text: listing.short(part) for finding in own for part in finding.parts}
+    shown = listing.table(chapter, "natural", rows[:0], languages=["fr"]).dropna(subset="French")
     assert len(shown) > 30 and shown["test"].str.contains("English").any()
     assert shown["French"].tolist() == [expected[test] for test in shown["test"]]
 
@@ -201,7 +203,7 @@ def test_a_used_seed_is_refused() -> None:
 
 
 def test_a_claim_stands_above_its_tests() -> None:
-    frame = ledger.table("02_window_size", "controlled", measures.empty("02_window_size"))
+    frame = listing.table("02_window_size", "controlled", chapters.empty("02_window_size"))
     shown = tables.of_claims(frame).data
     assert shown.count('<tr class="claim">') == shown.count("<tbody>") == (frame["id"] != "").sum()
     assert shown.count('<td data-of="recorded">') == shown.count('<td data-of="test">') == len(frame)

@@ -12,8 +12,8 @@ import pytest
 
 from tests.conftest import Call
 from tests.faults import PATIENCE, wait_for
-from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
-from xling_utils.store import RunStore
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
+from xling_utils.runs.store import RunStore
 
 XLING = Path(sys.executable).with_name("xling")
 
@@ -46,7 +46,7 @@ seeds: int = 3
 # %%
 import os, time
 from pathlib import Path
-from xling_utils.errors import UserError
+from xling_utils.core.errors import UserError
 if seeds == 1:
     raise UserError("data/en.txt:3: not UTF-8")
 if seeds == 2:
@@ -90,7 +90,7 @@ def test_every_command_has_help(book: Path, arguments: str, xling: Call) -> None
 
 
 def test_help_waits_for_no_heavy_library() -> None:
-    code = "import sys, xling_utils.cli; print(*{name.split('.')[0] for name in sys.modules})"
+    code = "import sys, xling_utils.cli.main; print(*{name.split('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "numpy", "pandas", "transformers", "altair", "papermill"} & set(loaded)
 

@@ -10,7 +10,11 @@ import pandas as pd
 import pytest
 import torch
 
-from xling_utils.contextual_alignment import (
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import scale
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, StaticSpec, TokenizerSpec
+from xling_utils.measures.encoders.stored_run import Reading
+from xling_utils.measures.transfer.contextual_alignment import (
     CONTEXTUAL,
     STACK,
     Carry,
@@ -20,13 +24,9 @@ from xling_utils.contextual_alignment import (
     first_pieces,
     rows,
 )
-from xling_utils.errors import UserError
-from xling_utils.reading import Reading
-from xling_utils.scales import scale
-from xling_utils.specs import CorpusSpec, EncoderSpec, StaticSpec, TokenizerSpec
-from xling_utils.transfer import Source
-from xling_utils.transfer.inputs import tagged
-from xling_utils.transfer.tuning import Recipe
+from xling_utils.measures.transfer.inputs import tagged
+from xling_utils.measures.transfer.tuning import Recipe
+from xling_utils.measures.transfer.zero_shot import Source
 
 SMOKE = scale("smoke")
 CORPUS, PIECES = CorpusSpec("controlled", ("en", "fr"), 200, 3), TokenizerSpec("wordpiece", 900)
@@ -62,8 +62,10 @@ def test_rows_of_two_encoders_are_rotated(stored, tmp_path_factory, monkeypatch)
     beside = replace(run, key="other")
     read = []
     monkeypatch.setattr(Entities, "learned", lambda task, seed: lambda language: read.append(dict(task.reader.carries)))
-    monkeypatch.setattr("xling_utils.contextual_alignment.Trees", Entities)
-    monkeypatch.setattr("xling_utils.contextual_alignment._row", lambda metric, target, layer, found: metric)
+    monkeypatch.setattr("xling_utils.measures.transfer.contextual_alignment.Trees", Entities)
+    monkeypatch.setattr(
+        "xling_utils.measures.transfer.contextual_alignment._row", lambda metric, target, layer, found: metric
+    )
     assert list(rows(run, beside, SMOKE, None)) == 3 * 2 * ["f1", "f1", "f1_random"]
     english, fitted, turned = read[:3]
     assert english == {} and set(fitted) == set(turned) == {"fr"}

@@ -7,20 +7,19 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from xling_utils import chapters, charts, measures, published, records
-from xling_utils.chapters import (
-    architecture,
-    architecture_figures,
-    contrast_figures,
-    contrasts,
-    data_size,
-    data_size_figures,
-    minimult,
-    overlap,
-    window_size,
-)
-from xling_utils.scales import scale
-from xling_utils.specs import run_from_dict, to_dict
+from xling_utils import chapters
+from xling_utils.chapters import planning, records
+from xling_utils.chapters.architecture import figures as architecture_figures
+from xling_utils.chapters.architecture import plan as architecture
+from xling_utils.chapters.data_size import figures as data_size_figures
+from xling_utils.chapters.data_size import plan as data_size
+from xling_utils.chapters.minimult import plan as minimult
+from xling_utils.chapters.overlap import plan as overlap
+from xling_utils.chapters.shared import contrast_figures, contrasts, published
+from xling_utils.chapters.window_size import plan as window_size
+from xling_utils.charts import shapes
+from xling_utils.core.scales import scale
+from xling_utils.core.specs import run_from_dict, to_dict
 
 CHAPTERS = ("02_window_size", "03_overlap", "04_architecture")
 OTHERS = ("fr", "es", "de", "ru")
@@ -141,9 +140,9 @@ def test_real_text_is_drawn_a_mark_a_language():
 
 
 def test_languages_are_told_apart_by_colour_or_shape():
-    assert set(charts.LANGUAGE_MARKS) == set(charts.LANGUAGE_NAMES.values()) - {"English"}
-    assert len(set(charts.LANGUAGE_MARKS.values())) == len(charts.LANGUAGE_MARKS)
-    together = [charts.LANGUAGE_MARKS[charts.LANGUAGE_NAMES[code]][0] for code in contrasts.NATURAL_LANGUAGES]
+    assert set(shapes.LANGUAGE_MARKS) == set(shapes.LANGUAGE_NAMES.values()) - {"English"}
+    assert len(set(shapes.LANGUAGE_MARKS.values())) == len(shapes.LANGUAGE_MARKS)
+    together = [shapes.LANGUAGE_MARKS[shapes.LANGUAGE_NAMES[code]][0] for code in contrasts.NATURAL_LANGUAGES]
     assert len(set(together)) == len(together)
 
 
@@ -172,20 +171,20 @@ def test_of_real_text_english_changes_its_domain_where_there_is_enough_text(tmp_
     for name in ("en/tatoeba.txt", "fr/tatoeba.txt.xz"):
         (tmp_path / "text" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "text" / name).touch()
-    left = chapters.possible(planned, tmp_path)
+    left = planning.possible(planned, tmp_path)
     gone = {dict(p.condition)["condition"] for p in planned} - {dict(p.condition)["condition"] for p in left}
     assert gone == {overlap.OTHER_DOMAIN}
     assert f"no text/en/{news}.txt in {tmp_path}; left out: {{'condition': '{overlap.OTHER_DOMAIN}'}}" in (
         capsys.readouterr().err
     )
-    assert chapters.possible(planned, None) == planned
+    assert planning.possible(planned, None) == planned
 
 
 def test_a_double_needs_no_text_of_its_own(tmp_path: Path, capsys) -> None:
     (tmp_path / "text/en").mkdir(parents=True)
     (tmp_path / "text/en" / f"{minimult.TEXT}.txt.xz").touch()
     planned = minimult.grid(scale("natural"), ("fr",), 1, "all")
-    assert chapters.possible(planned, tmp_path) == planned
+    assert planning.possible(planned, tmp_path) == planned
     assert capsys.readouterr().err == ""
 
 
@@ -199,32 +198,32 @@ def test_a_task_whose_files_are_not_there_is_left_out_by_name(tmp_path: Path, ca
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    found = chapters.measurable(overlap.CHAPTER, planned, tmp_path)
+    found = planning.measurable(overlap.CHAPTER, planned, tmp_path)
     assert set(found) == set(planned) and set(found.values()) == {("word retrieval", "NLI")}
     assert capsys.readouterr().err == (
         f"xling: 03_overlap: no ner/panx/dev.en.tsv, ner/panx/dev.fr.tsv, ner/panx/train.en.tsv in {tmp_path}; "
         "not measured: NER\n"
     )
     controlled = overlap.grid(scale("controlled"), ("fr",), 1, "headline")
-    assert set(chapters.measurable(overlap.CHAPTER, controlled, None).values()) == {("word retrieval", "NLI", "NER")}
+    assert set(planning.measurable(overlap.CHAPTER, controlled, None).values()) == {("word retrieval", "NLI", "NER")}
 
 
 def test_parts_of_speech_need_a_treebank_of_english(tmp_path: Path, capsys) -> None:
     planned = data_size.grid(scale("natural"), ("fr",), 1, "headline")
-    chapters.measurable(data_size.CHAPTER, planned, tmp_path)
+    planning.measurable(data_size.CHAPTER, planned, tmp_path)
     assert "ud/UD_*/en_*-ud-train.conllu" in (said := capsys.readouterr().err) and "parts of speech" in said
     (tmp_path / "ud" / "UD_English-EWT").mkdir(parents=True)
     (tmp_path / "ud" / "UD_English-EWT" / "en_ewt-ud-train.conllu.xz").touch()
-    chapters.measurable(data_size.CHAPTER, planned, tmp_path)
-    chapters.measurable(overlap.CHAPTER, overlap.grid(scale("natural"), ("fr",), 1, "headline"), tmp_path / "none")
+    planning.measurable(data_size.CHAPTER, planned, tmp_path)
+    planning.measurable(overlap.CHAPTER, overlap.grid(scale("natural"), ("fr",), 1, "headline"), tmp_path / "none")
     assert "parts of speech" not in capsys.readouterr().err
 
 
 def test_chapters_do_without_inference() -> None:
     recorded = records.load("01_data_size", "controlled")
     words = recorded[recorded["task"] == "word retrieval"]
-    assert data_size_figures.inference(measures.empty("01_data_size"), words, ["fr", "en"]) is None
-    assert data_size_figures.inference(measures.empty("01_data_size"), recorded, ["fr", "en"]) is not None
+    assert data_size_figures.inference(chapters.empty("01_data_size"), words, ["fr", "en"]) is None
+    assert data_size_figures.inference(chapters.empty("01_data_size"), recorded, ["fr", "en"]) is not None
     chapter = records.load("03_overlap", "controlled")
     assert overlap.mixed(chapter[chapter["task"] == "word retrieval"], "fr").empty
     assert len(overlap.mixed(chapter, "fr")) > 5

@@ -15,14 +15,14 @@ import conllu as conllu_reader
 import numpy as np
 import pytest
 
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import LANGUAGES
 from xling_utils.corpora import controlled
 from xling_utils.corpora.controlled import facts, inference, labels, lexicon
 from xling_utils.corpora.controlled.constructions import CONSTRUCTIONS
 from xling_utils.corpora.controlled.documents import documents
 from xling_utils.corpora.controlled.grammar import GRAMMARS
 from xling_utils.corpora.controlled.world import Scene, world
-from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES
 
 CONCEPTS = lexicon.concepts()
 PAGE = Path(__file__).parents[2] / "book" / "controlled_world.md"

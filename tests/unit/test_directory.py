@@ -6,10 +6,10 @@ from typing import get_args
 
 import pytest
 
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import Form
 from xling_utils.corpora import directory
 from xling_utils.corpora.checks import check, summary
-from xling_utils.errors import UserError
-from xling_utils.specs import Form
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertForMaskedLM, BertForPreTraining
 
-from xling_utils import encoder, weights
-from xling_utils.encoder import Encoder, Encoders, parameter_count
-from xling_utils.errors import UserError
-from xling_utils.specs import EncoderSpec
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import EncoderSpec
+from xling_utils.models import encoder, transformers_format
+from xling_utils.models.encoder import Encoder, Encoders, parameter_count
 
 SPEC = EncoderSpec(layers=3, width=24, heads=4, intermediate=40, positions=16)
 VOCABULARY = 50
@@ -33,7 +33,7 @@ def model() -> Encoder:
 
 @pytest.fixture
 def reference(model, tmp_path) -> BertForMaskedLM:
-    weights.save(model, tmp_path)
+    transformers_format.save(model, tmp_path)
     return BertForMaskedLM.from_pretrained(tmp_path, local_files_only=True).eval()
 
 
@@ -117,8 +117,8 @@ def test_loss_and_gradients_are_those_of_transformers(model, reference, ids):
 
 
 def test_a_saved_model_loads_back_bit_for_bit(model, tmp_path):
-    weights.save(model, tmp_path)
-    back = weights.load(tmp_path)
+    transformers_format.save(model, tmp_path)
+    back = transformers_format.load(tmp_path)
     assert back.spec == SPEC and not back.training
     assert back.state_dict().keys() == model.state_dict().keys()
     for name, value in model.state_dict().items():
@@ -140,33 +140,33 @@ def test_a_model_that_transformers_made_and_saved_loads_here(ids, tmp_path):
     )
     theirs = BertForMaskedLM(config).eval()
     theirs.save_pretrained(tmp_path)
-    ours = weights.load(tmp_path)
+    ours = transformers_format.load(tmp_path)
     logits = ours.logits(ours.hidden_states(ids)[-1])
     torch.testing.assert_close(logits, theirs(ids).logits, atol=1e-5, rtol=0)
 
 
 def test_missing_weights_are_named(model, tmp_path):
-    weights.save(model, tmp_path)
-    path = tmp_path / weights.WEIGHTS_FILE
+    transformers_format.save(model, tmp_path)
+    path = tmp_path / transformers_format.WEIGHTS_FILE
     state = load_file(path)
     del state["bert.encoder.layer.1.attention.self.key.weight"]
     save_file(state, path)
     with pytest.raises(UserError, match=r"layer\.1\.attention\.self\.key\.weight is missing"):
-        weights.load(tmp_path)
+        transformers_format.load(tmp_path)
 
 
 def test_the_decoder_is_tied_and_written_once(model, tmp_path):
-    weights.save(model, tmp_path)
-    shapes = [tuple(value.shape) for value in load_file(tmp_path / weights.WEIGHTS_FILE).values()]
+    transformers_format.save(model, tmp_path)
+    shapes = [tuple(value.shape) for value in load_file(tmp_path / transformers_format.WEIGHTS_FILE).values()]
     assert shapes.count((VOCABULARY, SPEC.width)) == 1
-    assert json.loads((tmp_path / weights.CONFIG_FILE).read_text())["tie_word_embeddings"] is True
+    assert json.loads((tmp_path / transformers_format.CONFIG_FILE).read_text())["tie_word_embeddings"] is True
 
 
 @pytest.mark.parametrize("spec", [SPEC, EncoderSpec(1, 8, 8, 3, 5), EncoderSpec(5, 12, 1, 48, 9)])
 def test_parameter_count(spec, tmp_path):
     built = Encoder(spec, 31)
     assert parameter_count(spec, 31) == sum(p.numel() for p in built.parameters())
-    weights.save(built, tmp_path)
+    transformers_format.save(built, tmp_path)
     theirs = BertForMaskedLM.from_pretrained(tmp_path, local_files_only=True)
     assert parameter_count(spec, 31) == theirs.num_parameters()
 
@@ -246,8 +246,8 @@ def test_each_row_is_read_by_the_encoder_of_its_language(ids):
 def test_all_encoders_come_back_sharing_what_they_shared(tmp_path, ids, separate):
     spec = replace(SPEC, separate_embeddings=separate, separate_blocks=int(separate))
     encoders = Encoders(spec, VOCABULARY, LANGUAGES)
-    weights.save_all(encoders, tmp_path)
-    back = weights.load_all(tmp_path, spec, LANGUAGES)
+    transformers_format.save_all(encoders, tmp_path)
+    back = transformers_format.load_all(tmp_path, spec, LANGUAGES)
     for language in LANGUAGES:
         for name, value in encoders.of(language).state_dict().items():
             assert torch.equal(back.of(language).state_dict()[name], value)
@@ -267,11 +267,11 @@ def test_next_sentence_prediction_is_that_of_transformers(tmp_path, ids):
     torch.manual_seed(0)
     model = Encoder(replace(SPEC, next_sentence=True), VOCABULARY).eval()
     assert sum(p.numel() for p in model.parameters()) == parameter_count(model.spec, VOCABULARY)
-    weights.save(model, tmp_path)
+    transformers_format.save(model, tmp_path)
     reference = BertForPreTraining.from_pretrained(tmp_path, local_files_only=True).eval()
     positions, labels = torch.tensor([[1, 9]] * 5), torch.tensor([[7, 8]] * 5)
     segments, follows = (torch.arange(16) > 7).long().expand(5, 16), torch.tensor([0, 1, 1, 0, 1])
     everywhere = torch.full_like(ids, -100).scatter(1, positions, labels)
     theirs = reference(ids, token_type_ids=segments, labels=everywhere, next_sentence_label=follows).loss
     torch.testing.assert_close(model(ids, positions, labels, segments, follows), theirs, atol=1e-5, rtol=0)
-    assert weights.load(tmp_path).spec.next_sentence
+    assert transformers_format.load(tmp_path).spec.next_sentence

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xling_utils import front_page, records, rendering
-from xling_utils.chapters.overlap import FAKE, PERMUTED
-from xling_utils.errors import UserError
+from xling_utils.book import front_page, rendering
+from xling_utils.chapters import records
+from xling_utils.chapters.overlap.plan import FAKE, PERMUTED
+from xling_utils.core.errors import UserError
 
 INTRO = Path(__file__).parents[2] / "book/intro.md"
 

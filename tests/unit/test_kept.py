@@ -8,9 +8,9 @@ import datasets
 import pytest
 
 from xling_utils import corpora
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import CorpusSpec
 from xling_utils.corpora import controlled, directory, labelled, parallel, treebanks
-from xling_utils.errors import UserError
-from xling_utils.specs import CorpusSpec
 
 SPEC = CorpusSpec("directory", ("en",), 30, seed=1)
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from xling_utils import claims, identity, kept_text, prose
-from xling_utils.claims import Finding
+from xling_utils.book import numbers
+from xling_utils.claims import ledger
+from xling_utils.claims.ledger import Finding
+from xling_utils.core import identity, kept_text
 
 ROOT = Path(__file__).parents[2]
 CHAPTER = "02_window_size"
@@ -30,18 +32,18 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], tuple[list[Finding], int]]:
     """The findings, as a new process would get them, and how often they were tested for it."""
     tested = []
-    test = claims.Ledger.test
+    test = ledger.Ledger.test
 
-    def counted(self: claims.Ledger, *given: object) -> list[Finding]:
+    def counted(self: ledger.Ledger, *given: object) -> list[Finding]:
         tested.append(given)
         return test(self, *given)  # type: ignore[arg-type]
 
     def ask() -> tuple[list[Finding], int]:
         tested.clear()
-        claims._findings.cache_clear()
-        return claims.findings("controlled"), len(tested)
+        ledger._findings.cache_clear()
+        return ledger.findings("controlled"), len(tested)
 
-    monkeypatch.setattr(claims.Ledger, "test", counted)
+    monkeypatch.setattr(ledger.Ledger, "test", counted)
     return ask
 
 
@@ -53,7 +55,7 @@ def test_what_was_tested_once_is_read_back_as_it_was(
     again, tested = asked()
     assert tested == 0
     assert repr(again) == repr(first), "to the last digit; a NaN is not equal to itself"
-    assert [finding.claim for finding in again] == list(claims.load().claims)
+    assert [finding.claim for finding in again] == list(ledger.load().claims)
 
 
 @pytest.mark.parametrize("name", ["book/claims.yml", f"book/records/{CHAPTER}.controlled.csv"])
@@ -121,17 +123,17 @@ def test_a_text_is_made_once_for_each_identity(tmp_path: Path) -> None:
 
 
 def test_a_language_alone_is_tested_once(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = claims.findings_of_language("fr", CHAPTER, "controlled")
-    other = claims.findings_of_language("zh", CHAPTER, "controlled")
+    first = ledger.findings_of_language("fr", CHAPTER, "controlled")
+    other = ledger.findings_of_language("zh", CHAPTER, "controlled")
     assert any(finding.parts for finding in first)
     assert not any(finding.parts for finding in other), "nothing was read beside it"
-    monkeypatch.setattr(claims.Ledger, "test", lambda *given: pytest.fail("tested again"))
-    assert repr(claims.findings_of_language("fr", CHAPTER, "controlled")) == repr(first)
+    monkeypatch.setattr(ledger.Ledger, "test", lambda *given: pytest.fail("tested again"))
+    assert repr(ledger.findings_of_language("fr", CHAPTER, "controlled")) == repr(first)
 
 
 def test_the_numbers_of_the_text_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    found = prose.values()
-    prose._values.cache_clear()
-    monkeypatch.setattr(prose, "_computed", lambda path: pytest.fail("computed again"))
-    assert prose.values() == found
+    found = numbers.values()
+    numbers._values.cache_clear()
+    monkeypatch.setattr(numbers, "_computed", lambda path: pytest.fail("computed again"))
+    assert numbers.values() == found

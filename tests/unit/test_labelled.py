@@ -7,17 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from xling_utils.core.errors import UserError
 from xling_utils.corpora.checks import check
+from xling_utils.corpora.label_files import TAGS, inference_lines, repaired, tagged_sentences
 from xling_utils.corpora.labelled import (
     LABELS,
-    TAGS,
     inference,
-    inference_lines,
     named_entities,
-    repaired,
-    tagged_sentences,
 )
-from xling_utils.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))

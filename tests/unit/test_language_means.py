@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xling_utils.errors import UserError
-from xling_utils.language_identity import probe_accuracy, variance_share, without_means
-from xling_utils.sentence_retrieval import METHODS, mined, placed, rows
+from xling_utils.core.errors import UserError
+from xling_utils.measures.encoders.language_identity import probe_accuracy, variance_share, without_means
+from xling_utils.measures.tasks.sentence_retrieval import METHODS, mined, placed, rows
 
 
 def two_languages(sentences: int = 60, width: int = 12) -> tuple[dict, dict]:

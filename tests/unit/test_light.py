@@ -16,7 +16,7 @@ CHAPTER = """
 import sys
 from pathlib import Path
 
-from xling_utils import startup
+from xling_utils.core import startup
 
 startup.spare()
 import jupytext
@@ -37,17 +37,17 @@ def loaded(code: str) -> list[str]:
     return done.stdout.splitlines()[-1].split()
 
 
-@pytest.mark.parametrize(("names", "count"), [(DRAWING, 3), (("02_window_size",), None)])
+@pytest.mark.parametrize(("names", "count"), [(DRAWING, 2), (("02_window_size",), None)])
 def test_a_chapter_that_only_draws_loads_nothing_that_measures(names: tuple[str, ...], count: int | None) -> None:
-    """The first three cells of each (its parameters, its imports, its measured rows), and one to its end."""
+    """The first two cells of each (its parameters, its measured rows), and one to its end."""
     assert loaded(CHAPTER.format(names=names, count=count, heavy=HEAVY)) == []
 
 
 def test_the_pages_are_filled_without_what_measures() -> None:
     code = f"""
 import sys
-from xling_utils import front_page, ledger_page, prose, rendering
-prose.values(), ledger_page.page(), front_page.figure("taken away")
+from xling_utils.book import front_page, ledger_page, numbers, rendering
+numbers.values(), ledger_page.page(), front_page.figure("taken away")
 print(*(name for name in {HEAVY[:-1]} if name in sys.modules))
 """
     assert loaded(code) == []

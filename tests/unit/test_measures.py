@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from xling_utils import chapters, kept_rows, measures, records
-from xling_utils.errors import UserError
-from xling_utils.scales import scale as scale_of
+from xling_utils import chapters
+from xling_utils.chapters import records
+from xling_utils.core import identity
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import scale as scale_of
+from xling_utils.measures import kept_rows, names, pool, sources
+from xling_utils.measures.tasks import registry
 
 CHAPTER = "01_data_size"
 
@@ -18,44 +23,68 @@ CHAPTER = "01_data_size"
 @pytest.mark.parametrize("chapter", chapters.MODULES)
 def test_a_chapters_factors_are_columns_among_those_of_all(chapter: str) -> None:
     varied = chapters.module(chapter).COLUMNS
-    found = measures.columns(chapter)
+    found = chapters.columns(chapter)
     assert found[:2] == ("experiment", "scale") and found[2 : 2 + len(varied)] == varied
     assert found[-5:] == ("value", "low", "high", "n", "run")
     assert len(set(found)) == len(found)
-    assert list(measures.empty(chapter).columns) == list(found)
+    assert list(chapters.empty(chapter).columns) == list(found)
     scale = scale_of("smoke")
     for planned in chapters.module(chapter).grid(scale, ["fr"], 1, "all"):
         assert set(dict(planned.condition)) <= set(varied), "a condition that the table would lose"
 
 
-def test_rows_are_kept_under_all_that_they_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_kept_under_all_that_they_depend_on() -> None:
     scale = scale_of("smoke")
-    known = measures.identity(scale, measures.WORDS, "")
-    assert known == measures.identity(scale_of("smoke"), measures.WORDS, "")
-    assert known != measures.identity(replace(scale, candidates=7), measures.WORDS, "")
-    assert known != measures.identity(scale, measures.SIMILARITY, "")
-    assert known != measures.identity(scale, measures.WORDS, "other tests")
-    monkeypatch.setattr(measures, "_sources", lambda task: "other code")
-    assert known != measures.identity(scale, measures.WORDS, "")
+    known = pool.identity(scale, names.WORDS, "")
+    assert known == pool.identity(scale_of("smoke"), names.WORDS, "")
+    assert known != pool.identity(replace(scale, candidates=7), names.WORDS, "")
+    assert known != pool.identity(scale, names.SIMILARITY, "")
+    assert known != pool.identity(scale, names.WORDS, "other tests")
 
 
 def test_chapters_label_the_same_rows_each_in_its_way() -> None:
-    row = dict.fromkeys(measures.ROW) | {"task": measures.WORDS, "metric": "mrr", "value": 0.5, "run": "a"}
+    row = dict.fromkeys(registry.ROW) | {"task": names.WORDS, "metric": "mrr", "value": 0.5, "run": "a"}
     rows = pd.DataFrame([row | {"part_of_speech": None}, row | {"part_of_speech": "NOUN"}, row | {"task": "NER"}])
     found = {}
     for chapter in chapters.MODULES:
         first = chapters.module(chapter).grid(scale_of("smoke"), ["fr"], 1, "headline")[0]
-        shown = measures.labelled(chapter, dict(first.condition), first.spec.seed, rows, "smoke")
-        assert tuple(shown.columns) == measures.columns(chapter)
+        shown = chapters.labelled(chapter, dict(first.condition), first.spec.seed, rows, "smoke")
+        assert tuple(shown.columns) == chapters.columns(chapter)
         found[chapter] = shown["experiment"].tolist()
     assert found["02_window_size"] == ["R03", "R33"] and found["03_overlap"] == ["R06", "R33"]
     assert found["01_data_size"][:2] == ["R01", "R05"]
 
 
-def test_every_room_that_rows_depend_on_is_there() -> None:
-    package = Path(measures.__file__).parent
-    for room in {room for rooms in measures.ROOMS.values() for room in rooms}:
-        assert list(package.glob(room)), room
+BELOW = {
+    "measures/metrics/retrieval.py": (names.WORDS, names.POS, names.LANGUAGE_MEANS, names.CONTEXTUAL),
+    "measures/encoders/masked_lm.py": (names.SIMILARITY, names.TOKEN_TRANSLATION, names.PARSING),
+    "measures/transfer/tuning.py": (*names.LEARNED, names.RANDOM_LABELS, *names.SHIFTED, names.CONTEXTUAL),
+    "corpora/transforms.py": (names.WORDS, names.INFERENCE, names.SHIFTED_INFERENCE),
+    "models/encoder.py": (names.WORDS, names.DOUBLES, names.WORD_ALIGNMENT),
+}
+"""Files, and some of the tasks whose rows they can change."""
+
+
+@pytest.mark.parametrize("changed", BELOW)
+def test_rows_depend_on_every_source_below_their_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    package = tmp_path / identity.PACKAGE.name
+    shutil.copytree(identity.PACKAGE, package, ignore=shutil.ignore_patterns("static"))
+
+    def identities() -> dict[str, str]:
+        for kept in (sources.digest, sources._imported, identity._content):
+            kept.cache_clear()
+        return {task: pool.identity(scale_of("smoke"), task, "") for task in registry.TASKS}
+
+    monkeypatch.setattr(identity, "PACKAGE", package)
+    before = identities()
+    with (package / changed).open("a", encoding="utf-8") as file:
+        file.write("# other code\n")
+    other = {task for task, now in identities().items() if now != before[task]}
+    assert set(BELOW[changed]) <= other
+    (package / "charts" / "shapes.py").write_text("", encoding="utf-8")
+    assert {task for task, now in identities().items() if now != before[task]} == other, "a chart changes no row"
 
 
 def test_comparison_takes_a_number_for_the_same_however_its_column_was_read() -> None:
@@ -71,10 +100,10 @@ def test_comparison_takes_a_number_for_the_same_however_its_column_was_read() ->
 def test_every_measure_that_failed_is_named_in_one_line():
     mistakes = {"NLI of a": UserError("no file"), "NLI of b": UserError("no file")}
     with pytest.raises(UserError, match=r"^2 measures failed, the others are kept: no file \[NLI of a; NLI of b\]$"):
-        measures._raise_failures(mistakes)
-    with pytest.raises(measures.MeasuresFailed, match=r"no file \[.*\] \| KeyError: 'x' \[NER of a\]$"):
-        measures._raise_failures({**mistakes, "NER of a": KeyError("x")})
-    measures._raise_failures({})
+        pool._raise_failures(mistakes)
+    with pytest.raises(pool.MeasuresFailed, match=r"no file \[.*\] \| KeyError: 'x' \[NER of a\]$"):
+        pool._raise_failures({**mistakes, "NER of a": KeyError("x")})
+    pool._raise_failures({})
 
 
 def test_a_key_that_looks_like_a_number_stays_text(tmp_path: Path) -> None:

@@ -11,22 +11,15 @@ import pytest
 import yaml
 
 from tests.mutations import COUNTS, MARKUP, STRANGE, answered, survives
-from xling_utils import (
-    bundled,
-    claims,
-    front_page,
-    kept_rows,
-    ledger,
-    ledger_page,
-    measures,
-    notebooks,
-    prose,
-    published,
-    records,
-    rendering,
-    replication,
-)
-from xling_utils.errors import UserError
+from xling_utils import chapters
+from xling_utils.book import front_page, ledger_page, notebooks, numbers, rendering
+from xling_utils.chapters import records
+from xling_utils.chapters.shared import published
+from xling_utils.claims import ledger, listing, replication
+from xling_utils.core.errors import UserError
+from xling_utils.measures import kept_rows
+from xling_utils.measures.encoders import bundled
+from xling_utils.measures.tasks import registry
 
 REPOSITORY = Path(__file__).parents[2]
 CHAPTER = "01_data_size"
@@ -66,10 +59,10 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def whole_ledger() -> None:
-    claims._read.cache_clear()
-    claims._findings.cache_clear()
-    listed = ledger.as_json(["controlled"])
-    ledger.lines(listed)
+    ledger._read.cache_clear()
+    ledger._findings.cache_clear()
+    listed = listing.as_json(["controlled"])
+    listing.lines(listed)
     assert "<script>" not in ledger_page.page().replace('<script defer src="../_static/ledger.js"></script>', "")
     assert "<script>" not in ledger_page.summary()
 
@@ -86,9 +79,9 @@ def executed(book: Path) -> None:
 
 
 def numbers_in_text() -> None:
-    claims._read.cache_clear()
-    prose._values.cache_clear()
-    prose.values()
+    ledger._read.cache_clear()
+    numbers._values.cache_clear()
+    numbers.values()
 
 
 READERS = {
@@ -115,8 +108,8 @@ def test_what_the_book_is_made_of_is_read_or_refused(name: str, book: Path, coun
 @pytest.mark.parametrize("name", ["book/claims.yml", f"book/records/{CHAPTER}.controlled.csv"])
 def test_the_claims_command_survives_anything(name: str, book: Path, count: int) -> None:
     def ask() -> None:
-        claims._read.cache_clear()
-        claims._findings.cache_clear()
+        ledger._read.cache_clear()
+        ledger._findings.cache_clear()
         answered("claims", "--scale", "controlled")
 
     survives(ask, book / name, count)
@@ -154,7 +147,7 @@ def test_rows_measured_before_are_those_or_count_as_absent(
     count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "rows.csv"
-    frame = measures.empty(CHAPTER).reindex(columns=list(measures.ROW))
+    frame = chapters.empty(CHAPTER).reindex(columns=list(registry.ROW))
     frame.loc[0] = ["t", "m", "en", MARKUP, 1, None, 0.5, 0.4, 0.6, 10, "0123"]
     kept_rows.keep(path, frame)
     sound = kept_rows.load(path)

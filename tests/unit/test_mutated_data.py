@@ -14,11 +14,11 @@ import pytest
 from datasets import Dataset
 
 from tests.mutations import COUNTS, MARKUP, answered, survives, within
-from xling_utils import tokenization
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import TokenizerSpec
 from xling_utils.corpora import archive, directory, labelled, parallel, treebanks
 from xling_utils.corpora.text import normalise
-from xling_utils.errors import UserError
-from xling_utils.specs import TokenizerSpec
+from xling_utils.models import tokenization
 
 TREE = (
     "# text = du Ann came\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n"

@@ -13,12 +13,17 @@ from hypothesis import strategies as st
 
 from tests import families
 from tests.mutations import COUNTS, STRANGE, answered, survives, within
-from xling_utils import checkpoints, corpora, foreign, lens, parameters, records, store, tokenization, weights
+from xling_utils import corpora
+from xling_utils.book import parameters
+from xling_utils.chapters import records
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import Change, CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
 from xling_utils.corpora import controlled
-from xling_utils.encoder import Encoders
-from xling_utils.errors import UserError
-from xling_utils.specs import Change, CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
-from xling_utils.store import RunStore
+from xling_utils.measures.encoders import hidden_states, hub
+from xling_utils.models import tokenization, transformers_format
+from xling_utils.models.encoder import Encoders
+from xling_utils.runs import checkpoints, store
+from xling_utils.runs.store import RunStore
 
 KEY = "0123456789abcdef0123"
 LANGUAGES = ("en", "fr")
@@ -37,7 +42,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunStore:
         tokenizer = tokenization.build(PIECES, corpora.load(CORPUS))
         tokenizer.save(str(draft.path / "tokenizer.json"))
         size = tokenization.vocabulary_size(tokenizer, PIECES, LANGUAGES)
-        weights.save_all(Encoders(SPEC.model, size, LANGUAGES), draft.path)
+        transformers_format.save_all(Encoders(SPEC.model, size, LANGUAGES), draft.path)
         (draft.path / "trace.csv").write_text("step,loss,held_out_loss,tokens,seconds\n1,2.5,,30,0.1\n2,2,3,60,0.2\n")
         draft.provenance.update(seconds=1.5, versions={"torch": "2"}, finished="2026-01-01")
     return made
@@ -89,9 +94,9 @@ def test_a_copied_run_is_what_its_manifest_says_or_is_refused(name: str, runs: R
     path = runs.root / KEY
 
     def read() -> None:
-        run = foreign.run_in(path)
+        run = hub.run_in(path)
         assert run is not None
-        lens.of_run(run)
+        hidden_states.of_run(run)
 
     survives(read, path / name, count)
 
@@ -132,7 +137,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"])
 def test_a_model_from_elsewhere_is_read_or_refused(name: str, model: Path, count: int) -> None:
-    survives(lambda: foreign.load(str(model)), model / name, count)
+    survives(lambda: hub.load(str(model)), model / name, count)
 
 
 def test_layers_without_weights_are_not_built(model: Path) -> None:
@@ -140,7 +145,7 @@ def test_layers_without_weights_are_not_built(model: Path) -> None:
     sound = path.read_text()
     path.write_text(sound.replace('"num_hidden_layers": 2', '"num_hidden_layers": 100000000'))
     with within(), pytest.raises(UserError, match=r"config.json: 100000000 layers, but \d+ tensors of weights"):
-        foreign.load(str(model))
+        hub.load(str(model))
     path.write_text(sound)
 
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import nn
 
-from xling_utils import optimizers
-from xling_utils.encoder import Encoders
-from xling_utils.optimizers import Muon, orthogonal
-from xling_utils.specs import EncoderSpec, TrainingSpec
+from xling_utils.core.specs import EncoderSpec, TrainingSpec
+from xling_utils.models import optimizers
+from xling_utils.models.encoder import Encoders
+from xling_utils.models.optimizers import Muon, orthogonal
 
 SPEC = EncoderSpec(layers=2, width=16, heads=2, intermediate=64, positions=8, next_sentence=True)
 TRAINING = TrainingSpec(steps=10, hidden_rate=0.02, weight_decay=0.1)

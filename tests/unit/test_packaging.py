@@ -19,7 +19,7 @@ PROJECT, GROUPS = PYPROJECT["project"], PYPROJECT["dependency-groups"]
 LOCK = [
     line for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines() if not line.startswith("#")
 ]
-VENDOR = ROOT / "xling_utils" / "static" / "vendor"
+VENDOR = ROOT / "xling_utils" / "book" / "static" / "vendor"
 VENDORS = (VENDOR, ROOT / "tests" / "book" / "vendor")
 VENDORED = [
     (folder / name, digest)

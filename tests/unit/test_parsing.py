@@ -10,14 +10,22 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from xling_utils.core.specs import EncoderSpec
 from xling_utils.corpora.treebanks import RELATIONS
-from xling_utils.encoder import Encoders
-from xling_utils.specs import EncoderSpec
-from xling_utils.tokenization import PAD, SPECIAL, Coder
-from xling_utils.transfer.inputs import batches
-from xling_utils.transfer.parsing import OUTSIDE, Parser, attachment_scores, parse, parsed, share, spanning_tree
-from xling_utils.transfer.readers import EncoderReader
-from xling_utils.transfer.tuning import Recipe, fine_tune
+from xling_utils.measures.transfer.inputs import batches
+from xling_utils.measures.transfer.parsing import (
+    OUTSIDE,
+    Parser,
+    attachment_scores,
+    parse,
+    parsed,
+    share,
+    spanning_tree,
+)
+from xling_utils.measures.transfer.readers import EncoderReader
+from xling_utils.measures.transfer.tuning import Recipe, fine_tune
+from xling_utils.models.encoder import Encoders
+from xling_utils.models.tokenization import PAD, SPECIAL, Coder
 
 WORDS = [f"{kind}{i}" for kind in "vnd" for i in range(6)]
 CPU = torch.device("cpu")

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from xling_utils.errors import UserError
-from xling_utils.predicates import Predicate, Rows, sample
+from xling_utils.claims.predicates import Predicate, Rows, sample
+from xling_utils.core.errors import UserError
 
 
 def row(seed: int = 11, source: str = "en", target: str = "fr", layer: float | None = None, **other: object) -> dict:

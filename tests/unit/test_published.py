@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from xling_utils import published
+from xling_utils.chapters.shared import published
 
 FOLDER = Path(__file__).resolve().parents[2] / "book" / "published"
 SCORE = ["task", "metric", "value"]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from xling_utils import representations
-from xling_utils.encoder import Encoder
-from xling_utils.representations import centred, contextual_words, static_words
-from xling_utils.specs import EncoderSpec
-from xling_utils.tokenization import CLS, FIRST, SEP, TokenStream
+from xling_utils.core.specs import EncoderSpec
+from xling_utils.measures.encoders import representations
+from xling_utils.measures.encoders.representations import centred, contextual_words, static_words
+from xling_utils.models.encoder import Encoder
+from xling_utils.models.tokenization import CLS, FIRST, SEP, TokenStream
 
 LENGTH = 9
 ORDINARY, CONTINUING = range(5, 12), range(12, 16)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from xling_utils import retrieval
-from xling_utils.errors import UserError
-from xling_utils.retrieval import (
+from xling_utils.core.errors import UserError
+from xling_utils.measures.metrics import retrieval
+from xling_utils.measures.metrics.retrieval import (
     bootstrap,
     chance_reciprocal_rank,
     mean_reciprocal_rank,

@@ -21,10 +21,12 @@ import pytest
 import yaml
 
 from tests.mutations import MARKUP, within
-from xling_utils import charts_mime, content_policy, explorer, tables
+from xling_utils.book import content_policy
+from xling_utils.chapters.data_size import explorer
+from xling_utils.charts import offline, tables
+from xling_utils.core.errors import UserError, printable
 from xling_utils.corpora import archive
-from xling_utils.errors import UserError, printable
-from xling_utils.word_retrieval import Dictionary
+from xling_utils.measures.tasks.word_retrieval import Dictionary
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("xling_utils", "notebooks", "benchmarks")
@@ -70,7 +72,7 @@ def test_no_pickle_is_loaded_and_no_text_is_run() -> None:
 
 def test_models_from_elsewhere_run_no_code_and_are_safetensors() -> None:
     """Written into a mapping that is passed on, where the test above does not see it."""
-    source = (ROOT / "xling_utils/foreign.py").read_text(encoding="utf-8")
+    source = (ROOT / "xling_utils/measures/encoders/hub.py").read_text(encoding="utf-8")
     assert '"trust_remote_code": False' in source and "use_safetensors=True" in source
     for path in SOURCES:
         assert "trust_remote_code=True" not in path.read_text(encoding="utf-8").replace(" ", "")
@@ -142,7 +144,7 @@ def test_words_of_a_dictionary_stay_text_in_the_explorer() -> None:
 
 def test_text_in_a_chart_stays_text() -> None:
     spec = {"title": HOSTILE, "description": HOSTILE, "datasets": {"a": [{HOSTILE: HOSTILE}]}}
-    shown = charts_mime.chart_html(spec, charts_mime.describe(spec))
+    shown = offline.chart_html(spec, offline.describe(spec))
     assert shown.count("<") == 6 and shown.count("</script>") == 1, "the element's own tags"
     start = shown.index('json">') + 6
     assert json.loads(shown[start : shown.index("</script>")]) == spec

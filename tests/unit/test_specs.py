@@ -11,9 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from xling_utils.errors import UserError
-from xling_utils.execution import key_of
-from xling_utils.specs import (
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import (
     RECIPES,
     Change,
     CorpusSpec,
@@ -27,6 +26,7 @@ from xling_utils.specs import (
     run_key,
     to_dict,
 )
+from xling_utils.runs.ensuring import key_of
 
 RUN = RunSpec(
     CorpusSpec("controlled", ("en", "fr"), 100, 7),
@@ -59,7 +59,7 @@ def test_the_runs_of_the_committed_records_keep_their_keys():
 
 
 def test_the_key_is_the_same_in_another_process():
-    code = f"from xling_utils.specs import *; print(run_key(run_from_dict({to_dict(RUN)!r}), 'text'))"
+    code = f"from xling_utils.core.specs import *; print(run_key(run_from_dict({to_dict(RUN)!r}), 'text'))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == run_key(RUN, "text")
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from xling_utils import static_vectors
-from xling_utils.errors import UserError
-from xling_utils.specs import StaticSpec
-from xling_utils.static_vectors import (
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import StaticSpec
+from xling_utils.models import static_vectors
+from xling_utils.models.static_vectors import (
     SEP,
     X_MAX,
     Glove,
@@ -147,8 +147,8 @@ def test_word2vec_shape_zeros_and_clean_workdir(tmp_path):
 PROGRAM = """
 import hashlib, sys, numpy as np
 from pathlib import Path
-from xling_utils.specs import StaticSpec
-from xling_utils.static_vectors import train_glove, train_word2vec
+from xling_utils.core.specs import StaticSpec
+from xling_utils.models.static_vectors import train_glove, train_word2vec
 ids = np.load(sys.argv[1] + "/ids.npy")
 for vectors in (
     train_word2vec(ids, 70, StaticSpec("word2vec", 8, 3, 2), 7, Path(sys.argv[1])),

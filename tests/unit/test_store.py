@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests import faults
-from xling_utils.errors import UserError
-from xling_utils.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
-from xling_utils.store import RunStore, project_root
+from xling_utils.core.errors import UserError
+from xling_utils.core.project import project_root
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
+from xling_utils.runs.store import RunStore
 
 KEY = "0123456789abcdef0123"
 SPEC = RunSpec(CorpusSpec("controlled", ("en", "fr"), 100), TokenizerSpec(), EncoderSpec(), TrainingSpec(10), seed=1)
@@ -176,7 +177,7 @@ def test_prune_removes_what_is_left_over_and_keeps_the_rest(store: RunStore) -> 
 HOLD = """
 import sys, time
 from pathlib import Path
-from xling_utils.store import RunStore
+from xling_utils.runs.store import RunStore
 with RunStore(sys.argv[1]).lock("k"):
     print("held", flush=True)
     time.sleep(float(sys.argv[2]))

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from datasets import Dataset
 
-from xling_utils import tokenization
-from xling_utils.errors import UserError
-from xling_utils.specs import TokenizerSpec
-from xling_utils.tokenization import CLS, FIRST, MASK, PAD, SEP, SPECIAL, UNK, Coder
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import TokenizerSpec
+from xling_utils.models import tokenization
+from xling_utils.models.tokenization import CLS, FIRST, MASK, PAD, SEP, SPECIAL, UNK, Coder
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))

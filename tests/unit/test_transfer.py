@@ -11,15 +11,15 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import BertForMaskedLM, PreTrainedTokenizerFast
 
-from xling_utils import weights
-from xling_utils.corpora.labelled import TAGS
-from xling_utils.encoder import Encoders
-from xling_utils.specs import EncoderSpec
-from xling_utils.tokenization import CLS, PAD, SEP, SPECIAL, Coder
-from xling_utils.transfer import scores
-from xling_utils.transfer.inputs import Input, batches, paired, tagged
-from xling_utils.transfer.readers import EncoderReader, Reader, StaticReader, TransformersReader
-from xling_utils.transfer.tuning import Classifier, Recipe, Tagger, answers, fine_tune
+from xling_utils.core.specs import EncoderSpec
+from xling_utils.corpora.label_files import TAGS
+from xling_utils.measures.transfer import scores
+from xling_utils.measures.transfer.inputs import Input, batches, paired, tagged
+from xling_utils.measures.transfer.readers import EncoderReader, Reader, StaticReader, TransformersReader
+from xling_utils.measures.transfer.tuning import Classifier, Recipe, Tagger, answers, fine_tune
+from xling_utils.models import transformers_format
+from xling_utils.models.encoder import Encoders
+from xling_utils.models.tokenization import CLS, PAD, SEP, SPECIAL, Coder
 
 WORDS = [f"w{i}" for i in range(20)]
 SPEC = EncoderSpec(layers=2, width=16, heads=2, intermediate=32, positions=16)
@@ -202,7 +202,7 @@ def test_parts_of_one_language_and_word_embeddings_stay_bit_identical(tokenizer,
 
 def test_an_encoder_and_its_copy_in_transformers_read_alike(tokenizer, pairs, tmp_path):
     ours = read_by(tokenizer, "encoder")
-    weights.save(ours.encoders.of("en"), tmp_path)
+    transformers_format.save(ours.encoders.of("en"), tmp_path)
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True))
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=512, **names)
     fast.model_input_names = ["input_ids", "attention_mask"]

@@ -11,12 +11,12 @@ import pytest
 import tokenizers
 
 from xling_utils import corpora
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import DOUBLE, LANGUAGES, Change, CorpusSpec
 from xling_utils.corpora import controlled, transforms
 from xling_utils.corpora.controlled import lexicon
 from xling_utils.corpora.controlled.world import DOMAINS, domain_topics, world
 from xling_utils.corpora.text import normalise
-from xling_utils.errors import UserError
-from xling_utils.specs import DOUBLE, LANGUAGES, Change, CorpusSpec
 
 CORPUS = CorpusSpec("controlled", ("en", "fr"), 200, seed=1)
 CHANGES = {

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import LANGUAGES
 from xling_utils.corpora.labelled import named_entities
 from xling_utils.corpora.treebanks import (
     LOW_RESOURCE,
@@ -18,8 +20,6 @@ from xling_utils.corpora.treebanks import (
     treebank,
     trees,
 )
-from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from xling_utils.predicates import Predicate, Sample
-from xling_utils.verdicts import NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, decide, holm, keeps, part
+from xling_utils.claims.predicates import Predicate, Sample
+from xling_utils.claims.verdicts import NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, decide, holm, keeps, part
 
 CLEAR = (0.20, 0.21, 0.19, 0.20, 0.205)
 NOISE = (0.3, -0.2, 0.1, -0.1, 0.0)

@@ -14,11 +14,11 @@ from torch import nn
 from transformers import PreTrainedTokenizerFast
 from transformers.modeling_outputs import MaskedLMOutput
 
-from xling_utils.errors import UserError
-from xling_utils.layer_widget import LayerWidget, error_line
-from xling_utils.specs import CorpusSpec
-from xling_utils.subject import Subject
-from xling_utils.translation_widget import TranslationWidget, readable
+from xling_utils.chapters.language_means.widget import LayerWidget, error_line
+from xling_utils.chapters.mds.widget import TranslationWidget, readable
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import CorpusSpec
+from xling_utils.measures.encoders.masked_lm import Subject
 
 HOSTILE = "<script>alert(1)</script>"
 WORDS = ["[PAD]", "[UNK]", "dog", "##s", "tree", ".", "chien", "##aux", HOSTILE]

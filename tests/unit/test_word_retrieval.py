@@ -13,15 +13,17 @@ import pandas as pd
 import pytest
 from safetensors.torch import save_file
 
-from xling_utils import corpora, explorer, weights, word_retrieval
+from xling_utils import corpora
+from xling_utils.chapters.data_size import explorer
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import scale as scale_of
+from xling_utils.core.specs import Change, CorpusSpec, EncoderSpec, StaticSpec, TokenizerSpec
 from xling_utils.corpora import treebanks
-from xling_utils.errors import UserError
-from xling_utils.pretraining import SNAPSHOTS
-from xling_utils.reading import Reading
-from xling_utils.scales import scale as scale_of
-from xling_utils.specs import Change, CorpusSpec, EncoderSpec, StaticSpec, TokenizerSpec
-from xling_utils.store import Run
-from xling_utils.word_retrieval import dictionary, restrict
+from xling_utils.measures.encoders.stored_run import Reading
+from xling_utils.measures.tasks import word_retrieval
+from xling_utils.measures.tasks.word_retrieval import dictionary, restrict
+from xling_utils.models import transformers_format
+from xling_utils.runs.store import SNAPSHOTS, Run
 
 SCALE = replace(scale_of("smoke"), sentences=(200, 200), candidates=50, context_tokens=2_000)
 ENCODER = EncoderSpec(layers=1, width=8, heads=2, intermediate=16, positions=32)
@@ -142,7 +144,7 @@ def test_real_words_have_the_tags_of_the_english_treebank(stored: Stored, tmp_pa
 def test_snapshots_give_rows_with_a_step(stored: Stored) -> None:
     run = stored(PAIR, PIECES, ENCODER)
     (run.path / SNAPSHOTS).mkdir()
-    state = weights.to_transformers(weights.load(run.path))
+    state = transformers_format.to_transformers(transformers_format.load(run.path))
     for step in (5, 10):
         save_file(state, run.path / SNAPSHOTS / f"{step:08d}.safetensors", metadata={"format": "pt"})
     rows = measured(run).dropna(subset="step")

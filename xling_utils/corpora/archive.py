@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from xling_utils.core.errors import UserError
+from xling_utils.core.writing import sha256
 from xling_utils.corpora import directory
 from xling_utils.corpora.task_files import task_files
-from xling_utils.errors import UserError
-from xling_utils.writing import sha256
 
 SUMS = "SHA256SUMS"
 LARGEST_SUMS = 10_000_000  # bytes

@@ -15,6 +15,8 @@ from io import StringIO
 from itertools import islice
 from pathlib import Path
 
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import LANGUAGES
 from xling_utils.corpora.directory import (
     documents,
     existing,
@@ -24,9 +26,7 @@ from xling_utils.corpora.directory import (
     read_lines,
     text_files,
 )
-from xling_utils.corpora.labelled import inference_lines, repaired, tagged_sentences
-from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES
+from xling_utils.corpora.label_files import inference_lines, repaired, tagged_sentences
 
 OTHERS = LANGUAGES[1:]
 ENTITY_TAG = "O|[BI]-[A-Z]+"

@@ -25,10 +25,10 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from xling_utils import on_disk, writing
+from xling_utils.core import memory_mapped, writing
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import LANGUAGES, Form
 from xling_utils.corpora.text import normalise
-from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES, Form
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -153,12 +153,12 @@ def sample(
     Returns columns ``text`` (string, normalised) and ``document`` (int64, from 0 in the order drawn). The
     order depends on the seed and on the documents' content alone, so a smaller sample is the beginning of a
     larger one with the same seed. ``held_out`` draws from the tenth that training never sees (see
-    :func:`sentences`). The sample grows on disk (:mod:`on_disk`). Raises :class:`UserError` when there are fewer.
+    :func:`sentences`). The sample grows on disk (:mod:`memory_mapped`). Raises :class:`UserError` when there are fewer.
     """
     tests = protected_sentences(data, language)
     drawn: list[tuple[int, int, int]] = []  # a heap of ranks, sentences and places, the document drawn last on top
     total = 0
-    with on_disk.Lines() as lines:
+    with memory_mapped.Lines() as lines:
         for document in chain.from_iterable(map(documents, text_files(data, language, domain))):
             digest = _digest(document)
             if _held_out(digest) != held_out:
@@ -179,7 +179,7 @@ def sample(
             )
         order = enumerate(sorted(drawn, key=lambda item: -item[0]))
         found = ((line, number) for number, (_, count, place) in order for line in lines.read(place, count))
-        return on_disk.text(islice(found, sentences))
+        return memory_mapped.text(islice(found, sentences))
 
 
 def documents(path: Path) -> Iterator[list[str]]:

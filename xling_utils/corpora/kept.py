@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xling_utils.core.specs import Form
+from xling_utils.core.writing import held, writable
 from xling_utils.corpora import directory, text
-from xling_utils.specs import Form
-from xling_utils.writing import held, writable
 
 if TYPE_CHECKING:
     from datasets import Dataset

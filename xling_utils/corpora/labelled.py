@@ -29,7 +29,9 @@ from pathlib import Path
 from sys import maxsize
 from typing import TYPE_CHECKING
 
-from xling_utils.corpora import SOURCES, kept
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import LANGUAGES, Form
+from xling_utils.corpora import kept
 from xling_utils.corpora.controlled import realise
 from xling_utils.corpora.controlled.documents import documents
 from xling_utils.corpora.controlled.facts import Fact, tree
@@ -37,10 +39,10 @@ from xling_utils.corpora.controlled.grammar import Node
 from xling_utils.corpora.controlled.inference import LABELS, pairs
 from xling_utils.corpora.controlled.labels import entities
 from xling_utils.corpora.controlled.lexicon import function_words
-from xling_utils.corpora.directory import existing, read_lines
+from xling_utils.corpora.directory import existing
+from xling_utils.corpora.label_files import inference_lines, repaired, tagged_sentences
+from xling_utils.corpora.loading import SOURCES
 from xling_utils.corpora.text import normalise
-from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES, Form
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -48,10 +50,6 @@ if TYPE_CHECKING:
 Row = tuple[object, ...]
 PAIR, SENTENCE = ("premise", "hypothesis", "label"), ("words", "tags")
 SPLITS = ("train", "dev", "test")
-TAGS = ("O", *(f"{position}-{kind}" for kind in ("PER", "LOC", "ORG") for position in "BI"))
-SPELLINGS = {label: label for label in LABELS} | {"contradictory": "contradiction"}
-"""Label as a file spells it -> label. MultiNLI-15k has "contradictory" where XNLI has "contradiction"."""
-
 INFERENCE_FILES = {"train": "nli/multinli15k/train", "dev": "nli/xnli/dev", "test": "nli/xnli/test"}
 ENTITY_FILES = {"train": "ner/panx/train", "dev": "ner/panx/train", "test": "ner/panx/dev"}
 SIDES = ("train", "train", "dev", "test")
@@ -145,72 +143,6 @@ def named_entities(
     sentences = (_units(words, repaired(tags), cut) for words, tags in ordered)
     rows = list(islice((sentence for sentence in sentences if sentence[0]), count))
     return _dataset(SENTENCE, _enough(rows, count, path, split))
-
-
-def repaired(tags: Sequence[str]) -> list[str]:
-    """The tags as valid BIO, by the heuristic of Wu, Conneau et al. (2020, section 3.2): an ``I-X`` that stands
-    alone becomes ``B-X``, and an entity of several types takes its last (B-X I-Y I-Z becomes B-Z I-Z I-Z)."""
-    valid = list(tags)
-    kind = ""
-    for place in reversed(range(len(tags))):
-        if tags[place] == "O":
-            continue
-        begins = tags[place].startswith("B-") or place == 0 or tags[place - 1] == "O"
-        kind = kind or tags[place][2:]
-        valid[place] = f"{'B' if begins else 'I'}-{kind}"
-        if begins:
-            kind = ""
-    return valid
-
-
-def inference_lines(path: Path) -> Iterator[tuple[int, str, str, str]]:
-    """Yields (line number from 1, premise, hypothesis, label): raw text, and the label as in ``LABELS``.
-
-    Raises :class:`UserError` naming the line where it is not that, and as :func:`read_lines` does.
-    """
-    for number, line in read_lines(path):
-        columns = line.split("\t")
-        if len(columns) != 3:
-            wanted = "write premise, hypothesis and label, a tab between them"
-            raise UserError(f"{path}, line {number}: {len(columns)} columns instead of 3; {wanted}")
-        premise, hypothesis, label = columns
-        if not premise.strip() or not hypothesis.strip():
-            lonely = "premise without a hypothesis" if premise.strip() else "hypothesis without a premise"
-            raise UserError(f"{path}, line {number}: {lonely}; fill it in, or remove the line in every language")
-        if label not in SPELLINGS:
-            known = ", ".join(SPELLINGS)
-            raise UserError(f"{path}, line {number}: unknown label {label!r}; write one of {known}")
-        yield number, premise, hypothesis, SPELLINGS[label]
-
-
-def tagged_sentences(path: Path) -> Iterator[tuple[int, list[str], list[str]]]:
-    """Yields (line number of the first word, words, tags) as the file has them, an ``I-`` after ``O`` included.
-
-    Raises :class:`UserError` naming the line where it is not that, and as :func:`read_lines` does.
-    """
-    words: list[str] = []
-    tags: list[str] = []
-    number = 0
-    for number, line in read_lines(path):
-        if not line.strip():
-            if words:
-                yield number - len(words), words, tags
-            words, tags = [], []
-            continue
-        columns = line.split("\t")
-        if len(columns) != 2 or not columns[0].strip():
-            wanted = "write a word, a tab and its tag, and a blank line after a sentence"
-            raise UserError(f"{path}, line {number}: not one word with one tag; {wanted}")
-        word, tag = columns
-        if tag not in TAGS:
-            raise UserError(f"{path}, line {number}: unknown tag {tag!r}; write one of {' '.join(TAGS)}")
-        before = tags[-1] if tags else "O"
-        if tag[0] == "I" and before != "O" and before[2:] != tag[2:]:
-            raise UserError(f"{path}, line {number}: {tag} after {before} is not BIO; begin an entity with B-{tag[2:]}")
-        words.append(word)
-        tags.append(tag)
-    if words:
-        yield number + 1 - len(words), words, tags
 
 
 def check_request(source: str, split: str, count: int | None) -> None:

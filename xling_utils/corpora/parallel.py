@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import Form
 from xling_utils.corpora import controlled, directory, kept, labelled
 from xling_utils.corpora.text import normalise
-from xling_utils.errors import UserError
-from xling_utils.specs import Form
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from xling_utils.core.errors import UserError
 from xling_utils.corpora import directory
 from xling_utils.corpora.labelled import ENTITY_FILES, INFERENCE_FILES
 from xling_utils.corpora.treebanks import LOW_RESOURCE
-from xling_utils.errors import UserError
 
 LEARNED = (
     f"{INFERENCE_FILES['train']}.en.tsv",

@@ -34,7 +34,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache
 
-from xling_utils.specs import Form
+from xling_utils.core.specs import Form
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ceaf\U0002f800-\U0002fa1f"
 """The CJK ideographs that BERT separates, as a regular expression class."""

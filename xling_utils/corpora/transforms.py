@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from xling_utils.errors import UserError
+from xling_utils.core.errors import UserError
 
 Token = TypeVar("Token")
 

@@ -19,14 +19,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import Form
 from xling_utils.corpora import kept
 from xling_utils.corpora.controlled import labels, realise
 from xling_utils.corpora.controlled.documents import documents
 from xling_utils.corpora.directory import existing, read_lines
 from xling_utils.corpora.labelled import check_request, order, side, stream
 from xling_utils.corpora.text import normalise
-from xling_utils.errors import UserError
-from xling_utils.specs import Form
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -12,9 +12,9 @@ import altair as alt
 import ipywidgets
 import pandas as pd
 
-from xling_utils import charts_mime
+from xling_utils.charts import offline
 
-charts_mime.enable()
+offline.enable()
 table = pd.DataFrame(
     {
         "step": [step for step in range(rows) for _ in "ab"],

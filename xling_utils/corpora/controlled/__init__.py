@@ -13,7 +13,7 @@ from functools import cache
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
-from xling_utils import on_disk
+from xling_utils.core import memory_mapped
 from xling_utils.corpora.controlled.documents import documents
 from xling_utils.corpora.controlled.grammar import GRAMMARS, Node, Token, linearise
 from xling_utils.corpora.controlled.lexicon import concepts, words
@@ -49,7 +49,7 @@ def text(language: str, sentences: int, seed: int, *, held_out: bool = False, do
     stream = f"{language}/held out" if held_out else language
     if domain is not None:
         stream += f"/{domain}"
-    return on_disk.text(_rows(language, sentences, seed, stream, domain))
+    return memory_mapped.text(_rows(language, sentences, seed, stream, domain))
 
 
 def parallel(languages: tuple[str, ...], sentences: int, seed: int) -> list[dict[str, list[Token]]]:

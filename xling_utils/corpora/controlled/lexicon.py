@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from xling_utils.errors import UserError
-from xling_utils.specs import LANGUAGES
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import LANGUAGES
 
 YEARS = tuple(str(year) for year in range(1990, 2002))
 COUNTS = tuple(str(count) for count in range(11, 21))

@@ -16,8 +16,8 @@ from itertools import accumulate
 
 import numpy as np
 
+from xling_utils.core.errors import UserError
 from xling_utils.corpora.controlled.lexicon import concepts, function_words, members, read_table
-from xling_utils.errors import UserError
 
 WORLD_SEED = 2020
 TOPIC_SHARPNESS = 1.0

@@ -1,0 +1,173 @@
+"""The figures of the front page: what the records say, in five sentences and three charts."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from xling_utils.chapters import records
+from xling_utils.chapters.architecture.plan import BASE, BOTH
+from xling_utils.chapters.data_size import figures as data_size_figures
+from xling_utils.chapters.mds import figures as mds_figures
+from xling_utils.chapters.overlap.plan import DEFAULT, FAKE, PERMUTED, SEPARATE, UNIGRAMS
+from xling_utils.charts import offline, shapes
+from xling_utils.claims.predicates import Predicate, Rows, sample
+from xling_utils.core.scales import scale as scale_of
+from xling_utils.measures import Interval, over_seeds
+
+SCALES = ("controlled", "natural")
+ALIGNMENT = {"task": "word retrieval", "metric": "mrr_centred", "layer": "middle"}
+LETTERS, PIECES, ORDER, SENTENCES = "shared letters", "shared word pieces", "word order", "sentences"
+LITTLE_TEXT, LITTLE_TRAINING, PARAMETERS = "9/10 of the text", "9/10 of the training", "shared parameters"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Something that is taken away: in words, the chapter, and what the rows with it and without it have."""
+
+    taken: str
+    chapter: str
+    without: dict[str, Any]
+    whole: dict[str, Any]
+
+
+LESSONS = (
+    Lesson(
+        LITTLE_TEXT, "01_data_size", {"model": "BERT", "sentences": "least"},
+        {"model": "BERT", "sentences": "most"},
+    ),
+    Lesson(
+        LITTLE_TRAINING, "01_data_size", {"model": "BERT, equal epochs"},
+        {"model": "BERT", "sentences": "most"},
+    ),
+    Lesson(
+        "long inputs", "02_window_size", {"model": "BERT", "sentences": "most", "window": "least"},
+        {"model": "BERT", "sentences": "most", "window": "most"},
+    ),
+    Lesson(LETTERS, "03_overlap", {"condition": FAKE}, {"condition": DEFAULT}),
+    Lesson(PIECES, "03_overlap", {"condition": SEPARATE}, {"condition": DEFAULT}),
+    Lesson(ORDER, "03_overlap", {"condition": PERMUTED[1.0]}, {"condition": FAKE}),
+    Lesson(SENTENCES, "03_overlap", {"condition": UNIGRAMS}, {"condition": FAKE}),
+    Lesson("all layers but one", "04_architecture", {"level": "1 layer"}, {"factor": BASE}),
+    Lesson("all heads but one", "04_architecture", {"level": "1 head"}, {"factor": BASE}),
+    Lesson(PARAMETERS, "04_architecture", {"level": BOTH}, {"factor": BASE}),
+)  # fmt: skip
+
+
+def left(scale: str) -> list[tuple[Lesson, Interval]]:
+    """Of each lesson that is recorded: the share of alignment above chance that is left, with its interval over
+    seeds as charts show it."""
+    chapters = {lesson.chapter for lesson in LESSONS}
+    rows = Rows({name: records.load(name, scale) for name in chapters}, scale_of(scale).encoder.layers // 2)
+    test = Predicate("(without - chance) / (whole - chance)", above=0)
+    found = []
+    for lesson in LESSONS:
+        common = {"chapter": lesson.chapter, **ALIGNMENT}
+        of = {"without": lesson.without, "whole": lesson.whole}
+        selections = {name: common | where for name, where in of.items()}
+        selections["chance"] = common | lesson.whole | {"metric": "chance"}
+        values = sample(test, selections, rows).values
+        if values:
+            found.append((lesson, over_seeds(list(values)).drawn()))
+    return found
+
+
+def taken_away() -> Any:
+    """Figure: what is left of alignment when one thing is taken away, at each scale."""
+    found = pd.DataFrame(
+        {
+            "taken": lesson.taken,
+            "scale": scale,
+            "left": share.value,
+            "low": share.low,
+            "high": share.high,
+            "seeds": share.n,
+        }
+        for scale in SCALES
+        for lesson, share in left(scale)
+    )
+    order = found[found["scale"] == SCALES[0]].sort_values("left", ascending=False)["taken"]
+    return shapes.shares(
+        found, order=list(order), groups=SCALES, x_title="alignment that is left",
+        description="Share of alignment that is left without each thing: near all of it without shared letters or "
+        "pieces, next to nothing without word order, sentences or shared parameters.",
+    )  # fmt: skip
+
+
+def values() -> dict[str, str]:
+    """The numbers in the text of the front page, by the name of their mark: ``left shared letters``, what is left
+    without them in the controlled world, ``left natural shared letters``, the same on real text, and ``converted``."""
+    found = {}
+    for scale, prefix in zip(SCALES, ("left", "left natural"), strict=True):
+        for lesson, share in left(scale):
+            found[f"{prefix} {lesson.taken}"] = _percent(share.value)
+    moved = _one_vector()
+    far = moved.loc[moved["weight"] == moved["weight"].max(), "value"]
+    return found | {"converted": _percent(far.mean())}
+
+
+def _percent(share: float) -> str:
+    return f"{100 * max(0.0, share):.0f}\N{NO-BREAK SPACE}%"
+
+
+def training_curve() -> Any:
+    """Figure: alignment over the training of the base run, as in chapter 1."""
+    table = records.load("01_data_size", SCALES[0])
+    return data_size_figures.training_curve(table, scale_of(SCALES[0]), "fr")
+
+
+def one_vector() -> Any:
+    """Figure: convert rate over weights, on average over languages, at the layer that chapter 6 reads."""
+    return mds_figures.directions(_one_vector())
+
+
+def _one_vector() -> pd.DataFrame:
+    return mds_figures.deep(records.load("06_mds", SCALES[0]), "convert_rate")
+
+
+FIGURES: dict[str, tuple[Callable[[], Any], str, str]] = {
+    "taken away": (
+        taken_away,
+        "What two languages must share is their order and the encoder's parameters; letters and words they need not.",
+        "What is left of alignment (retrieval of words above chance, the languages' means taken out) when one thing is "
+        "taken away, of the same run with it. Bars are 95 % intervals over seeds. English and French in the controlled "
+        "world; English with French and Russian on real text. Without long inputs 6 tokens are left; without "
+        "sentences, words in no order, drawn by their frequency; without shared parameters, those of the top. From "
+        '<a href="../notebooks/01_data_size.html">chapters 1</a> to <a href="../notebooks/04_architecture.html">4</a>.',
+    ),
+    "training curve": (
+        training_curve,
+        "Nobody tells the encoder what to align with what; it comes late, and it comes in every seed.",
+        "Retrieval of French words for English ones while the base run trains; thin lines are seeds. An untrained "
+        "encoder and a shuffled dictionary stay at chance. From "
+        '<a href="../notebooks/01_data_size.html">chapter 1</a>.',
+    ),
+    "one vector": (
+        one_vector,
+        "Yet the language stays a place of its own: one vector moves a sentence from one language to the other.",
+        "Share of predicted tokens that are of the other language when so many times the difference of the two "
+        "languages' means is added inside the encoder, on average over 14 languages. From "
+        '<a href="../notebooks/06_mds.html">chapter 6</a>.',
+    ),
+}
+"""Mark on the page -> its chart, its finding, and its small print."""
+
+
+def figure(name: str) -> str:
+    """HTML of one of :data:`FIGURES`, with the scripts that draw it."""
+    make, finding, small = FIGURES[name]
+    spec = make().to_dict()
+    number = list(FIGURES).index(name) + 1
+    caption = (
+        f'<span class="caption-number">Figure {number} </span><span class="caption-text">{html.escape(finding)}</span>'
+    )
+    scripts = "".join(f'<script src="../_static/{file}" defer></script>' for file in (offline.BUNDLE, "charts.js"))
+    return (
+        f'<figure id="front-{name.replace(" ", "-")}">{offline.chart_html(spec, offline.describe(spec))}'
+        f'<figcaption><p>{caption}</p><div class="legend"><p>{small}</p></div></figcaption></figure>'
+        + (scripts if number == 1 else "")
+    )

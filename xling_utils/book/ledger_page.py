@@ -1,0 +1,133 @@
+"""The ledger as HTML: its page of all claims, bars on the front page, and what a further seed says."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from xling_utils.claims import ledger, replication
+from xling_utils.claims.ledger import Finding
+from xling_utils.claims.listing import WORDS, value, verdict
+from xling_utils.claims.verdicts import OPEN, VERDICTS
+
+SHOWN = ("controlled", "natural")
+"""The scales on the page; what the papers' scale would take is said once, above them."""
+PAPERS, OTHERS = ("A", "B", "C", "D", "E"), ("peer", "control")
+KINDS = {
+    "verdict-reproduced": "holds",
+    "verdict-partly": "holds in part",
+    "verdict-cannot-tell-for": "cannot tell, leans for",
+    "verdict-cannot-tell": "cannot tell",
+    "verdict-cannot-tell-against": "cannot tell, leans against",
+    "verdict-not-reproduced": "does not hold",
+    "verdict-untested": "not tested",
+}
+"""Class of a piece of a bar, in the order of the bar -> its name."""
+
+
+def summary() -> str:
+    """HTML: for each paper and scale a bar of its claims by verdict, with a legend, readable without colour."""
+    rows = []
+    for scale in SHOWN:
+        found = ledger.findings(scale)
+        rows.append(f"<p>{scale.capitalize()}</p>")
+        for name, papers in {**{p: [p] for p in PAPERS}, "A to E": PAPERS, **{o: [o] for o in OTHERS}}.items():
+            rows.append(_bar(name, Counter(_kind(each) for each in found if each.claim.paper in papers)))
+    keys = "".join(f'<li class="{slug}"><span></span>{words}</li>' for slug, words in KINDS.items())
+    return f'<div class="ledger-bars" role="figure" aria-label="Claims by verdict"><ul>{keys}</ul>{"".join(rows)}</div>'
+
+
+def _kind(finding: Finding) -> str:
+    slug = _slug(finding.verdict)
+    return f"{slug}-{finding.lean.split()[-1]}" if finding.verdict == OPEN and finding.lean else slug
+
+
+def _bar(name: str, counts: Mapping[str, int]) -> str:
+    said = ", ".join(f"{counts[slug]} {words}" for slug, words in KINDS.items() if counts.get(slug))
+    pieces = "".join(
+        f'<span class="{slug}" style="flex:{counts[slug]}">{counts[slug]}</span>' for slug in KINDS if counts.get(slug)
+    )
+    return (
+        f'<div class="ledger-row"><b>{html.escape(name)}</b>'
+        f'<div class="ledger-bar" role="img" aria-label="{html.escape(f"{name}: {said}")}">{pieces}</div></div>'
+    )
+
+
+def check() -> str:
+    """HTML: what a seed that was never used says, as it is committed."""
+    found = replication.committed()
+    if found.empty:
+        return "<p>No further seed has been recorded yet.</p>"
+    repeated, of = replication.share(found)
+    seed = int(found["seed"].iloc[0])
+    rows = "".join(_checked(row) for row in found.to_dict("records"))
+    head = "".join(f"<th>{name}</th>" for name in ("claim", "test", "verdict", "recorded", f"seed {seed}", "repeated"))
+    return (
+        f"<p>Seed {seed} was drawn at random; no claim or bound was written with its results in sight. It repeats "
+        f"<b>{repeated} of {of}</b> verdicts ({100 * repeated / of:.0f} %).</p>"
+        f'<details><summary>Every test</summary><div class="pst-scrollable-table-container">'
+        f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>'
+    )
+
+
+def _checked(row: Mapping[str, Any]) -> str:
+    cells = (html.escape(row["test"]), WORDS[row["verdict"]], f"{row['value']:+.3f}", f"{row['new']:+.3f}")
+    name = html.escape(row["claim"])
+    link = f'<td><a href="#claim-{name}">{name}</a></td>'
+    return (
+        f"<tr>{link}{''.join(f'<td>{cell}</td>' for cell in cells)}<td>{'yes' if row['repeated'] else 'no'}</td></tr>"
+    )
+
+
+def page() -> str:
+    """HTML: every claim with its verdicts, and what filters them."""
+    by_scale = {scale: ledger.findings(scale) for scale in SHOWN}
+    listed = ledger.load().claims
+    chapters = list(dict.fromkeys(claim.chapter for claim in listed))
+    choices = {
+        "paper": {paper: paper for paper in (*PAPERS, *OTHERS)},
+        "chapter": {chapter: chapter.split("_", 1)[0].lstrip("0") for chapter in chapters},
+        "scale": {scale: scale for scale in SHOWN},
+        "verdict": {_slug(name): WORDS[name] for name in VERDICTS},
+    }
+    filters = "".join(
+        f'<label>{name} <select data-filter="{name}"><option value="">all</option>'
+        + "".join(f'<option value="{key}">{html.escape(text)}</option>' for key, text in options.items())
+        + "</select></label>"
+        for name, options in choices.items()
+    )
+    rows = "".join(_claim(claim, {s: found[n] for s, found in by_scale.items()}) for n, claim in enumerate(listed))
+    form = f'<form class="ledger-filters" hidden>{filters}<output></output></form>'
+    return f'<div class="ledger">{form}{rows}</div><script defer src="../_static/ledger.js"></script>'
+
+
+def _claim(claim: ledger.Claim, found: Mapping[str, Finding]) -> str:
+    said = "".join(_scale(claim, scale, finding) for scale, finding in found.items())
+    chapter = claim.chapter.split("_", 1)[0].lstrip("0")
+    name, paper = html.escape(claim.id), html.escape(claim.paper)
+    experiments = html.escape(", ".join(claim.experiments))
+    return (
+        f'<article id="claim-{name}" data-paper="{paper}" data-chapter="{claim.chapter}">'
+        f'<h3><a href="#claim-{name}">{name}</a> {html.escape(claim.claim)}</h3>'
+        f"<p>{paper}, {html.escape(claim.where)}: {html.escape(claim.theirs)} "
+        f'<a href="../notebooks/{claim.chapter}.html">Chapter {chapter}</a>, {experiments}.</p>'
+        f"{said}</article>"
+    )
+
+
+def _scale(claim: ledger.Claim, scale: str, finding: Finding) -> str:
+    target = html.escape(f"../notebooks/{claim.chapter}.html#{ledger.load().figure(claim, scale)}")
+    lines = "".join(
+        f'<li>{html.escape(part.text)}: <a href="{target}">{html.escape(value(part))}</a></li>'
+        for part in finding.parts
+    )
+    body = f"<ul>{lines}</ul>" if lines else f"<p>{html.escape(finding.reason)}</p>"
+    slug = _slug(finding.verdict)
+    said = f'<p><b>{scale}</b> <span class="{_kind(finding)}">{html.escape(verdict(finding))}</span></p>'
+    return f'<section data-scale="{scale}" data-verdict="{slug}">{said}{body}</section>'
+
+
+def _slug(name: str) -> str:
+    return "verdict-" + name.replace(" ", "-")

@@ -1,0 +1,153 @@
+"""Numbers in running text, computed from the records: ``book/numbers.yml`` says what each of them is.
+
+Text has a number and, behind it, a mark that no reader sees::
+
+    found at 9.7<!-- value: Fake-English above chance --> times chance
+
+The book is rendered with what the records give; a test finds a typed number that they do not give, and any that has no
+mark.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from xling_utils.book import front_page
+from xling_utils.chapters import MODULES, records
+from xling_utils.claims import ledger
+from xling_utils.claims.predicates import Predicate, Rows, Selection, sample
+from xling_utils.core import files, identity, kept_text
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import SCALES
+from xling_utils.core.scales import scale as scale_of
+from xling_utils.core.specs import canonical_json
+from xling_utils.measures import Interval, over_seeds
+
+MARK = re.compile(r"(?P<typed>[\N{MINUS SIGN}.0-9]+(?:\N{NO-BREAK SPACE}%)?)<!-- value: (?P<name>[^\n]+?) -->")
+"""What was typed, and the name of the number."""
+OPENING = "<!-- value:"
+ENDS = ("low", "high")
+"""After the name of a number: that end of its 95 % interval."""
+
+
+def _written(value: float, digits: int, unit: str = "") -> str:
+    """Rounded, with a real minus and no minus before a zero."""
+    rounded = f"{value:.{digits}f}"
+    if not float(rounded):
+        rounded = rounded.lstrip("-")
+    return rounded.replace("-", "\N{MINUS SIGN}") + unit
+
+
+PERCENT = "\N{NO-BREAK SPACE}%"
+FORMS: dict[str, Callable[[float], str]] = {
+    "share": lambda value: _written(value, 2).replace("0.", ".", 1) if abs(value) < 1 else _written(value, 2),
+    "percent": lambda value: _written(100 * value, 0, PERCENT),
+    "tenths of a percent": lambda value: _written(100 * value, 1, PERCENT),
+    "times": lambda value: _written(value, 1),
+}
+"""``.06``, ``25 %``, ``2.5 %`` and ``9.7``."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A ``quantity`` of selected rows of a ``chapter`` at a ``scale`` (see :mod:`predicates`), on the rows of
+    ``measured``, a measure of ``book/claims.yml``, and the form (``as_``) that it is written in."""
+
+    chapter: str
+    scale: str
+    quantity: str
+    of: Mapping[str, Selection]
+    as_: str
+    measured: str = ""
+
+
+def values() -> dict[str, str]:
+    """Every number as it stands in the text, by its name, and by its name and the end of its interval; those of the
+    front page by the names that :func:`front_page.left` gives them.
+
+    Raises :class:`UserError` with the name of one that the rows do not give."""
+    root = ledger.root()
+    read = [root / "book/numbers.yml", root / "book/claims.yml", *sorted((root / "book/records").glob("*.csv"))]
+    sizes = (canonical_json(scale_of(scale)) for scale in SCALES)
+    return dict(_values(read[0], identity.of(identity.package(), *sizes, *read)))
+
+
+@cache
+def _values(path: Path, made_of: str) -> dict[str, str]:
+    """Those kept in ``_build/ledger``, if they were made of the same."""
+    place = ledger.root() / "_build/ledger/numbers.json"
+    return json.loads(kept_text.once(place, made_of, lambda: json.dumps(_computed(path), indent=1)))
+
+
+def _computed(path: Path) -> dict[str, str]:
+    numbers = _read(path)
+    rows = {
+        scale: Rows(
+            {n.chapter: records.load(n.chapter, scale) for n in numbers.values() if n.scale == scale},
+            scale_of(scale).encoder.layers // 2,
+        )
+        for scale in {n.scale for n in numbers.values()}
+    }
+    found = front_page.values()
+    for name, number in numbers.items():
+        write, interval = FORMS[number.as_], _interval(path, name, number, rows[number.scale])
+        ends = zip(("", *ENDS), (interval.value, interval.low, interval.high), strict=True)
+        found |= {f"{name} {end}".strip(): write(value) for end, value in ends}
+    return found
+
+
+def _interval(path: Path, name: str, number: Number, rows: Rows) -> Interval:
+    common = {"chapter": number.chapter, **(ledger.load().measures[number.measured] if number.measured else {})}
+    selections = {key: {**common, **where} for key, where in number.of.items()}
+    try:
+        found = sample(Predicate(number.quantity, above=0), selections, rows).values
+    except UserError as error:
+        raise UserError(f"{path}: {name}: {error}") from None
+    if not found:
+        raise UserError(f"{path}: {name}: not recorded at scale {number.scale}")
+    return over_seeds(list(found))
+
+
+def _read(path: Path) -> dict[str, Number]:
+    numbers = {}
+    for name, entry in files.yaml_mapping(path).items():
+        try:
+            made = Number(**{("as_" if key == "as" else key): value for key, value in entry.items()})
+        except (TypeError, AttributeError) as error:
+            raise UserError(f"{path}: {name}: {error}") from None
+        whole = isinstance(made.of, dict) and all(isinstance(where, dict) for where in made.of.values())
+        if not whole or not isinstance(made.quantity, str):
+            raise UserError(f"{path}: {name}: 'of' is a mapping of mappings, 'quantity' is text")
+        known: dict[str, tuple[Any, Any]] = {
+            "chapter": (made.chapter, MODULES),
+            "scale": (made.scale, SCALES),
+            "as": (made.as_, FORMS),
+            "measure": (made.measured or "retrieval", ledger.load().measures),
+        }
+        for kind, (given, among) in known.items():
+            if given not in [*among]:
+                raise UserError(f"{path}: {name}: unknown {kind} {given!r}; known: {', '.join(map(str, among))}")
+        numbers[str(name)] = made
+    return numbers
+
+
+def filled(text: str, known: Mapping[str, str]) -> str:
+    """``text`` with the numbers of ``known`` in place of what was typed and of its marks. Raises :class:`UserError`
+    on a mark that nothing gives, and on one with no number before it."""
+
+    def value(mark: re.Match[str]) -> str:
+        name = mark["name"]
+        if name not in known:
+            raise UserError(f"nothing gives the value {name!r} of a page; known: {', '.join(known)}")
+        return known[name]
+
+    done = MARK.sub(value, text)
+    if OPENING in done:
+        raise UserError(f"no number before the mark {done[done.index(OPENING) :].splitlines()[0]:.60}")
+    return done

@@ -1,0 +1,85 @@
+"""Parameters of chapters: read from a command line, and checked before anything runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from xling_utils.core.errors import UserError
+from xling_utils.core.files import yaml_value
+from xling_utils.core.specs import LANGUAGES, SCALES
+
+CODE = re.compile(r"[A-Za-z]{1,8}([_-][A-Za-z0-9]{1,8})*")
+"""What a language's code looks like: it becomes part of the names of files."""
+CHOICES = {"scale": SCALES, "engine": ("local", "dask"), "live": ("headline", "all", "none")}
+
+
+def checked(
+    chapter: str, defaults: Mapping[str, Any], given: Mapping[str, Any], typed: Mapping[str, str]
+) -> dict[str, Any]:
+    """The parameters that ``chapter`` is called with: ``given`` values, and ``typed`` text read by its ``defaults``.
+
+    Raises :class:`UserError` on an unknown parameter or value, and on data that are no folder.
+    """
+    for parameter in (*given, *typed):
+        if parameter not in defaults:
+            raise UserError(f"{chapter}: unknown parameter {parameter!r}; known: {', '.join(sorted(defaults))}")
+    values = dict(given)
+    for parameter, text in typed.items():
+        values[parameter] = _from_text(chapter, parameter, text, defaults[parameter])
+    for parameter, allowed in CHOICES.items():
+        if values.get(parameter, allowed[0]) not in allowed:
+            raise UserError(f"{chapter}: unknown {parameter} {values[parameter]!r}; known: {', '.join(allowed)}")
+    check_codes(values.get("languages") or ())
+    # Real text brings its own languages: its reader checks them against the data directory.
+    if values.get("scale", defaults.get("scale")) in ("smoke", "controlled"):
+        for language in values.get("languages") or ():
+            if language not in LANGUAGES:
+                raise UserError(f"{chapter}: unknown language {language!r}; known: {', '.join(LANGUAGES)}")
+    if values.get("data"):
+        values["data"] = _folder(chapter, values["data"])
+    return values
+
+
+def languages_of(text: str) -> list[str]:
+    """The languages of a list such as ``"de, ru"``. Raises :class:`UserError` on what is no code."""
+    found = [language.strip() for language in text.split(",") if language.strip()]
+    check_codes(found)
+    return found
+
+
+def check_codes(languages: Iterable[Any]) -> None:
+    """Raises :class:`UserError` unless every one of ``languages`` is the code of one."""
+    for language in languages:
+        if not (isinstance(language, str) and CODE.fullmatch(language)):
+            raise UserError(f"language {language!r:.80}: give a code, such as de")
+
+
+def _folder(chapter: str, given: Any) -> str:
+    try:
+        path = Path(given).absolute()
+        if path.is_dir():
+            return str(path)
+        hint = "; `xling data unpack` makes one of an archive" if path.is_file() else ""
+    except (TypeError, ValueError, OSError):  # no text, or none that a file can be named by
+        raise UserError(f"{chapter}: data: {given!r:.80} is no path") from None
+    raise UserError(f"{chapter}: data: {path} is not a folder{hint}")
+
+
+def _from_text(chapter: str, parameter: str, text: str, default: Any) -> Any:
+    """``text`` as a value of the same kind as ``default``; a default of None takes any kind."""
+    if isinstance(default, str):
+        return text
+    try:
+        value = yaml_value(text)
+    except ValueError:
+        value = text
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    kinds = {bool: "true or false", int: "a whole number", float: "a number", list: "a list as in '[a, b]'"}
+    kind = list if isinstance(default, tuple) else type(default)
+    if default is not None and type(value) is not kind:
+        raise UserError(f"{chapter}: parameter {parameter} takes {kinds.get(kind, kind.__name__)}, not {text!r:.80}")
+    return value

@@ -1,0 +1,102 @@
+"""A small book about one model: chapters 5 to 7 executed on it, under ``_build/probe``."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from xling_utils.book import notebooks
+from xling_utils.book.rendering import render
+from xling_utils.chapters.probes import SENTENCES, TASKS
+from xling_utils.core.errors import UserError
+from xling_utils.measures import Subject
+
+OF_THE_RECORD = "of-the-record"
+"""Tag of cells that speak of the book's own encoders: a book about another model leaves them out."""
+PAGES = ("metrics.md", "bibliography.md", "references.bib")
+TOC = """format: jb-book
+root: book/intro
+parts:
+  - caption: Under the lens
+    chapters:
+{chapters}
+  - caption: At the end
+    chapters:
+      - file: book/metrics
+      - file: book/bibliography
+"""
+
+
+def probe(
+    root: Path, model: str, languages: Sequence[str], data: Path | None, say: Callable[[str], None]
+) -> tuple[Path, list[notebooks.ChapterFailure]]:
+    """Executes the chapters of :data:`probes.TASKS` on ``model`` (a folder, or a name on the Hub) and renders them;
+    returns the pages' folder and what failed, in which case nothing is rendered.
+
+    ``root`` is the book's folder. Raises :class:`UserError` on a model or on data that cannot be measured.
+    """
+    folder = Path(model)
+    model = str(folder.absolute()) if folder.exists() else model
+    subject = Subject.of_model(model, ("en", *languages), data, SENTENCES)
+    for language in subject.languages:  # mistakes at once, not one a chapter
+        subject.text(language, SENTENCES)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.name if folder.exists() else model).strip("-.") or "model"
+    place = root / "_build" / "probe" / name
+    _lay_out(root, place, name)
+    given: dict[str, Any] = {"scale": "natural", "model": model, "languages": list(languages)}
+    if data:
+        given["data"] = str(data.absolute())
+    failures = notebooks.execute(place, list(TASKS), given, {}, say)
+    return place / "_build" / "html" if failures else render(place), failures
+
+
+def _lay_out(root: Path, place: Path, name: str) -> None:
+    """The project of the small book: chapters and pages of the large one, less what only that can say."""
+    import jupytext
+
+    for folder in ("book", "notebooks"):
+        shutil.rmtree(place / folder, ignore_errors=True)
+        (place / folder).mkdir(parents=True)
+    config = (root / "_config.yml").read_text(encoding="utf-8")
+    title = "Why is a multilingual encoder multilingual?"
+    if title not in config:
+        raise UserError(f"{root / '_config.yml'}: the title {title!r} is not there; a book about a model needs its own")
+    (place / "_config.yml").write_text(config.replace(title, f"{name}, under the lens"), encoding="utf-8")
+    listed = "\n".join(f"      - file: notebooks/{chapter}" for chapter in TASKS)
+    (place / "_toc.yml").write_text(TOC.format(chapters=listed), encoding="utf-8")
+    shutil.copytree(root / "book" / "published", place / "book" / "published")
+    shutil.copyfile(root / "book" / "claims.yml", place / "book" / "claims.yml")
+    for page in PAGES:
+        (place / "book" / page).write_text(_alone((root / "book" / page).read_text(encoding="utf-8")), encoding="utf-8")
+    (place / "book" / "intro.md").write_text(_intro(name), encoding="utf-8")
+    for chapter in TASKS:
+        notebook = jupytext.read(root / "notebooks" / f"{chapter}.py")
+        notebook.cells = [cell for cell in notebook.cells if OF_THE_RECORD not in cell.metadata.get("tags", ())]
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = _alone(cell.source)
+            elif caption := cell.metadata.get("mystnb", {}).get("figure", {}):
+                caption["caption"] = caption["caption"].partition("\n\n")[2]  # the first part states a finding
+        jupytext.write(notebook, place / "notebooks" / f"{chapter}.py", fmt="py:percent")
+
+
+def _alone(text: str) -> str:
+    """References to pages that the small book lacks, and to the glossary, as plain words."""
+    pages = "|".join((*TASKS, "metrics", "bibliography"))
+    text = re.sub(r"\{(?:doc|term)\}`([^<`]+?)\s*<[^>]*>`", r"\1", text)
+    text = re.sub(r"\{term\}`([^`]+)`", r"\1", text)
+    return re.sub(rf"\{{doc\}}`(?:[./a-z]*/)?(?!(?:{pages})`)([^`]+)`", r"the chapter \1 of the book", text)
+
+
+def _intro(name: str) -> str:
+    return f"""# {name}, under the lens
+
+What the chapters on language means, on the mean difference shift and on similarity of *Why is a multilingual encoder
+multilingual?* measure, measured on this model. Beside it stands its untrained twin: a model of the same shape with
+its first weights. What the twin shows, too, needs no learning.
+
+There is one model, so intervals are over languages.
+"""

@@ -1,0 +1,303 @@
+"""The book as HTML: stage the pages beside the executed notebooks, render, publish. Nothing is executed here.
+
+``_build/executed/*.ipynb`` (from `xling run`) -> ``_build/stage`` -> ``_build/html``. The stage is kept
+between calls, with the parsed pages of the last render, and only files whose bytes changed are written to it,
+so that a second render costs the changed pages only. A failed render leaves the published pages as they were.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from xling_utils.book import content_policy, glossary_notes, published_book
+from xling_utils.book.launch import with_buttons
+from xling_utils.book.published_book import STATIC
+from xling_utils.charts.offline import BUNDLE
+from xling_utils.core import startup
+from xling_utils.core.errors import UserError
+from xling_utils.core.files import json_object, yaml_mapping
+from xling_utils.core.identity import PACKAGE
+from xling_utils.core.specs import LANGUAGES, of_earlier_recipe
+from xling_utils.core.writing import held
+
+Fills = Mapping[str, Callable[[], str]]
+"""What stands for a mark of that name in a page, as Markdown."""
+NO_FILLS: Fills = {}
+_TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")
+_MARK = re.compile(rb"^<!-- fill: ([a-z ]+) -->$", re.MULTILINE)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def pages(root: Path) -> list[str]:
+    """Pages of ``root/_toc.yml`` in reading order, such as ``["book/intro", "notebooks/01_data_size"]``."""
+
+    def files(entry: Any) -> Iterator[str]:
+        if isinstance(entry, dict):
+            for key, value in entry.items():
+                if key in ("root", "file"):
+                    yield str(value)
+                else:
+                    yield from files(value)
+        elif isinstance(entry, list):
+            for value in entry:
+                yield from files(value)
+
+    return list(files(yaml_mapping(root / "_toc.yml")))
+
+
+def chapters(root: Path) -> list[str]:
+    """Names of the notebooks among the `pages`, for example ``["01_data_size"]``."""
+    return [Path(page).stem for page in pages(root) if page.startswith("notebooks/")]
+
+
+def stage(
+    root: Path,
+    executed: Path,
+    out: Path,
+    repository: str | None = None,
+    branch: str = "main",
+    fills: Fills = NO_FILLS,
+) -> Path:
+    """Put everything the renderer reads under ``out``, writing only what changed, and return ``out``.
+
+    ``root`` is the repository (``_config.yml``, ``_toc.yml``, ``book/``), ``executed`` the folder of executed
+    notebooks; of ``branch`` of ``repository`` see :mod:`launch`, of ``fills`` :func:`filled`. Raises `UserError` for a
+    chapter of ``_toc.yml`` that has no executed notebook.
+    """
+    for name in chapters(root):
+        if not (executed / f"{name}.ipynb").is_file():
+            raise UserError(
+                f"chapter {name} has not been executed: {executed / name}.ipynb does not exist; "
+                f"run `xling run {name}` first"
+            )
+    wanted: dict[Path, bytes] = {}
+    for name in ("_config.yml", "_toc.yml"):
+        wanted[Path(name)] = (root / name).read_bytes()
+    if repository:
+        wanted[Path("_config.yml")] = with_buttons(root / "_config.yml", repository, branch)
+    for folder, target in ((root / "book", "book"), (STATIC, "static")):
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+            content = file.read_bytes()
+            wanted[target / file.relative_to(folder)] = filled(content, fills) if file.suffix == ".md" else content
+    for name in chapters(root):
+        wanted[Path("notebooks", f"{name}.ipynb")] = _published_notebook(root, executed / f"{name}.ipynb")
+
+    identity = _identity(wanted)
+    if not (out / "identity").is_file() or (out / "identity").read_text() != identity:
+        shutil.rmtree(out, ignore_errors=True)
+    parsed = out / "_build" / ".doctrees" / "environment.pickle"
+    if parsed.is_file() and parsed.stat().st_mtime > time.time():
+        # The clock was set back. What has changed since a page was parsed cannot be told: it goes by time.
+        shutil.rmtree(out / "_build")
+    kept = {Path("identity"), Path("static", BUNDLE)}
+    for file in [path for path in out.rglob("*") if path.is_file()]:
+        relative = file.relative_to(out)
+        if relative.parts[0] != "_build" and relative not in wanted.keys() | kept:
+            file.unlink()
+    changed = [_write_if_changed(out / relative, content) for relative, content in wanted.items()]
+    if any(changed):  # the bibliography links back to every citation, so it is read again with any page
+        for relative in (path for path, content in wanted.items() if b"{bibliography}" in content):
+            (out / relative).touch()
+    if not (out / "static" / BUNDLE).is_file():
+        _write_if_changed(out / "static" / BUNDLE, _vega_bundle())
+    _write_if_changed(out / "identity", identity.encode())
+    return out
+
+
+def render(
+    root: Path,
+    *,
+    strict: bool = True,
+    repository: str | None = None,
+    branch: str = "main",
+    fills: Fills = NO_FILLS,
+) -> Path:
+    """Render the book of ``root`` to ``root/_build/html`` and return that folder; with a ``repository`` on GitHub,
+    with buttons that open its chapters there (see :mod:`launch`); of ``fills`` see :func:`filled`.
+
+    With ``strict`` every warning (a dead reference, an unknown citation, a duplicate label) is an error.
+    Raises `UserError` with the first one, its file and line; ``_build/render.log`` has the whole output. A book that
+    was rendered of the very same things is left as it is.
+    """
+    build = root / "_build"
+    build.mkdir(exist_ok=True)
+    with held(build / "rendering.lock"):
+        notebooks = [build / "executed" / f"{name}.ipynb" for name in chapters(root)]
+        made_of = published_book.made_of(root, notebooks, (strict, repository, branch))
+        if not published_book.is_there(build / "html", made_of):
+            _render(stage(root, build / "executed", build / "stage", repository, branch, fills), build, strict)
+            published_book.note(build / "html", made_of)
+    return build / "html"
+
+
+def _render(staged: Path, build: Path, strict: bool) -> None:
+    command = [
+        *startup.command(startup.RENDERER),
+        "build",
+        str(staged),
+        "-n",
+    ]
+    if strict:
+        command += ["-W", "--keep-going"]
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+    )
+    log = build / "render.log"
+    log.write_text(_COLOUR.sub("", done.stdout).replace(f"{staged}{os.sep}", ""), encoding="utf-8")
+    if done.returncode == 0:
+        _publish(staged / "_build" / "html", build / "html")
+    if done.returncode or not strict:
+        # A parsed page is not parsed, and so not warned about, again: start afresh next time.
+        shutil.rmtree(staged / "_build", ignore_errors=True)
+    if done.returncode:
+        raise UserError(f"the book did not render: {_first_problem(log)}; everything it said is in {log}")
+
+
+def filled(page: bytes, fills: Fills = NO_FILLS) -> bytes:
+    """A page with what is computed, from the records and the program, in place of its marks, such as
+    ``<!-- fill: ledger page -->``. ``fills`` are those that the caller knows.
+
+    Raises `UserError` on a mark that nothing fills."""
+
+    def fill(mark: re.Match[bytes]) -> bytes:
+        from xling_utils.book import front_page
+        from xling_utils.book import ledger_page as ledger
+
+        markup = {"ledger page": ledger.page, "ledger summary": ledger.summary, "ledger check": ledger.check}
+        markup |= {f"figure {name}": partial(front_page.figure, name) for name in front_page.FIGURES}
+        names = ", ".join((*markup, *fills))
+        name = mark[1].decode()
+        if name in fills:
+            return fills[name]().encode()
+        if name not in markup:
+            raise UserError(f"nothing fills the mark {name!r} of a page; known: {names}")
+        return f"```{{raw}} html\n{markup[name]()}\n```".encode()
+
+    return _MARK.sub(fill, _with_values(page.decode()).encode())
+
+
+def _with_values(text: str) -> str:
+    """Text with its numbers as the records have them (see :mod:`numbers`)."""
+    from xling_utils.book import numbers
+
+    return numbers.filled(text, numbers.values()) if numbers.OPENING in text else text
+
+
+def _published_notebook(root: Path, path: Path) -> bytes:
+    """An executed notebook as the book shows and offers it: without papermill's notes (paths and times of the
+    machine that ran it), with the injected parameters out of sight, its numbers filled in, terms explained in the
+    margin, and below each figure its rows and its command."""
+    import nbformat
+
+    try:
+        notebook = json_object(path)
+        nbformat.validate(notebook)
+        _make_public(root, path.stem, notebook)
+    except (UserError, nbformat.ValidationError, AssertionError, KeyError, TypeError, AttributeError) as error:
+        first = str(error).split("\n")[0]
+        raise UserError(f"{path} is not a notebook ({first}); run `xling run {path.stem}` again") from error
+    terms = glossary_notes.definitions(root / "book/glossary.md")
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = glossary_notes.with_notes(_with_values("".join(cell["source"])), terms)
+    return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8")
+
+
+def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
+    notebook["metadata"].pop("papermill", None)
+    origins = {scale: _origin(root, chapter, scale) for scale in ("controlled", "natural")}
+    for cell in notebook["cells"]:
+        for key in ("papermill", "execution"):
+            cell["metadata"].pop(key, None)
+        if figure := cell["metadata"].get("mystnb", {}).get("figure"):
+            figure["caption"] += origins["natural" if "natural" in figure["name"] else "controlled"]
+        tags = cell["metadata"].get("tags", [])
+        if "injected-parameters" in tags and "remove-cell" not in tags:
+            cell["metadata"]["tags"] = [*tags, "remove-cell"]
+
+
+def _origin(root: Path, chapter: str, scale: str) -> str:
+    """For a caption: the committed rows that a figure is drawn from, and the command that makes them again."""
+    rows = root / "book/records" / f"{chapter}.{scale}.csv"
+    if not rows.is_file():
+        return ""
+    with rows.open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file))
+    seeds = len({row["seed"] for row in table})
+    read = dict.fromkeys(row[side] for row in table for side in ("source", "target"))
+    languages = [language for language in read if language != LANGUAGES[0]]  # as they were planned
+    some = f" -p languages '[{', '.join(languages)}]'" if 0 < len(languages) < len(LANGUAGES) - 1 else ""
+    real = " --scale natural --data DIR" if scale == "natural" else ""
+    command = f"xling run {chapter}{real} --seeds {seeds}{some} -p live all"
+    with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
+        earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
+    recipe = ", with an {ref}`earlier recipe <recipe>`" if earlier else ""
+    return f"\n\n{{download}}`Rows (CSV) <../book/records/{rows.name}>`, made by `{command}`{recipe}."
+
+
+def _identity(wanted: dict[Path, bytes]) -> str:
+    """A hash of what shapes every page; when it changes nothing of the old stage is of use."""
+    digest = hashlib.sha256()
+    for relative, content in sorted(wanted.items()):
+        if relative.parts[0] not in ("book", "notebooks"):
+            digest.update(f"{relative.as_posix()} {len(content)}\n".encode() + content)
+    for module in ("charts/offline.py", "book/book_renderer.py", "book/rendering.py"):
+        digest.update((PACKAGE / module).read_bytes())
+    digest.update(" ".join(version(tool) for tool in _TOOLS).encode())
+    return digest.hexdigest()
+
+
+def _vega_bundle() -> bytes:
+    """Vega, Vega-Lite and Vega-Embed in one script; wrapped, since its top-level names would clash."""
+    import vl_convert
+
+    return f"(() => {{\n{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}\n}})();\n".encode()
+
+
+def _write_if_changed(path: Path, content: bytes) -> bool:
+    """Whether it wrote."""
+    if path.is_file() and path.read_bytes() == content:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return True
+
+
+def _first_problem(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8").splitlines()
+    problems = [line for line in lines if re.search(r"\b(WARNING|ERROR|CRITICAL|Error):", line)]
+    if not problems:
+        return next((line.strip() for line in reversed(lines) if line.strip(" =")), "it said nothing")
+    first = problems[0].strip()
+    return first if len(problems) == 1 else f"{first} (and {len(problems) - 1} more)"
+
+
+def _publish(rendered: Path, html: Path) -> None:
+    """Replace ``html`` by a copy of ``rendered`` in two renames, so that no reader meets half a book."""
+    fresh, old = html.with_name("html.new"), html.with_name("html.old")
+    for folder in (fresh, old):
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(rendered, fresh, ignore=shutil.ignore_patterns(".buildinfo*", "*.map"))
+    content_policy.protect(fresh)
+    if html.exists():
+        html.rename(old)
+    fresh.rename(html)
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,106 @@
+"""Chapter 7's figures: from tidy rows to charts over layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from xling_utils.chapters.cka.plan import (
+    BILINGUAL,
+    ENCODERS,
+    FOUND_BY,
+    MONOLINGUAL,
+    RANDOM,
+    SAME,
+    STATIC,
+    correlations,
+    of,
+)
+from xling_utils.chapters.shared.contrasts import targets
+from xling_utils.chapters.shared.joint import summary
+from xling_utils.charts import LANGUAGE_NAMES, layer_shapes
+
+FORMS = {"CKA, debiased": "cka_debiased", "CKA": "cka"}
+WORDS = {"fitted on translations": "p_at_1_csls", "fitted on shuffled pairs": "p_at_1_shuffled"}
+TRANSFER = {"named entities (F1)": "f1", "parsing (LAS)": "las"}
+RETRIEVAL = {"after rotation": "p_at_1_rotated", "as they are": "p_at_1"}
+
+
+def heat_map(table: pd.DataFrame) -> Any:
+    """Figure: CKA of translations, layer by layer, by who reads them."""
+    columns = [name for name in (SAME, BILINGUAL, MONOLINGUAL, RANDOM) if name in set(table["encoders"])]
+    description = "CKA of English and the other language at each layer, by encoder."
+    rows = _rows(table, FORMS, columns)
+    return layer_shapes.heat_map(rows, columns=columns, measures=_measures(rows), description=description)
+
+
+def retrieval(table: pd.DataFrame) -> Any:
+    """Figure: sentence retrieval at each layer, with and without a rotation."""
+    kinds = [name for name in ENCODERS if name != SAME and name in set(table["encoders"])]
+    description = "Share of sentences whose translation is the nearest, at each layer, by encoder."
+    rows = _rows(table, RETRIEVAL, kinds)
+    return layer_shapes.profiles(
+        rows, kinds=kinds, measures=_measures(rows), y_title="precision at 1", description=description
+    )
+
+
+def words(table: pd.DataFrame) -> Any:
+    """Figure: translation of words at each layer after a rotation; static vectors are one line at their one value."""
+    kinds = [name for name in (BILINGUAL, MONOLINGUAL, RANDOM, STATIC) if name in set(table["encoders"])]
+    rows = _rows(table, WORDS, kinds)
+    layers = sorted(rows["layer"].unique())
+    static = rows[rows["kind"] == STATIC]
+    rows = pd.concat([rows[rows["kind"] != STATIC], *(static.assign(layer=layer) for layer in layers)])
+    description = "Share of words whose translation is the nearest after a rotation, at each layer, by model."
+    return layer_shapes.profiles(
+        rows, kinds=kinds, measures=_measures(rows), y_title="precision at 1, CSLS", description=description
+    )
+
+
+def transfer(table: pd.DataFrame) -> Any:
+    """Figure: named entities and parsing on the states of each layer, through an alignment of contextual words; none
+    where nothing was measured."""
+    kinds = {
+        f"{MONOLINGUAL}, rotation": (MONOLINGUAL, ""), f"{MONOLINGUAL}, random rotation": (MONOLINGUAL, "_random"),
+        BILINGUAL: (BILINGUAL, ""), f"{BILINGUAL}, rotation": (BILINGUAL, "_aligned"),
+    }  # fmt: skip
+    rows = _rows(table, TRANSFER, kinds)
+    if rows.empty:
+        return None
+    description = "Transfer at each layer from English to the other language, through a rotation and without one."
+    return layer_shapes.profiles(
+        rows, kinds=list(kinds), measures=_measures(rows), y_title="0 to 1", description=description
+    )
+
+
+def correlation(table: pd.DataFrame) -> pd.DataFrame:
+    """Pearson's r over layers of CKA and retrieval, a row a kind of encoders, seed and language."""
+    rows = []
+    for encoders in FOUND_BY:
+        found = {f"r with {name}": correlations(table, encoders, metric) for name, metric in FORMS.items()}
+        for seed, target in next(iter(found.values())).index:
+            row = {"encoders": encoders, "language": LANGUAGE_NAMES[target], "seed": seed}
+            rows.append(row | {name: f"{values[seed, target]:.2f}" for name, values in found.items()})
+    return pd.DataFrame(rows)
+
+
+def _rows(
+    table: pd.DataFrame, measures: Mapping[str, str], kinds: Mapping[str, tuple[str, str]] | Sequence[str]
+) -> pd.DataFrame:
+    """``measures``, name -> metric, by kind of line: the encoders it is of, which may be its name, and the end of their
+    metric. Where there are several languages, each is a measure of its own."""
+    lines = kinds if isinstance(kinds, Mapping) else {encoders: (encoders, "") for encoders in kinds}
+    frames, several = [], targets(table)
+    for target in several:
+        for shown, metric in measures.items():
+            name = shown if len(several) == 1 else f"{shown}, {LANGUAGE_NAMES[target]}"
+            for kind, (encoders, end) in lines.items():
+                rows = of(table, target, metric + end, encoders)
+                frames.append(summary(rows, ["layer"]).assign(kind=kind, measure=name))
+    return pd.concat(frames, ignore_index=True).astype({"layer": int})
+
+
+def _measures(rows: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(rows["measure"]))

@@ -1,0 +1,27 @@
+"""Chapter 1: how much text it takes (R01, R02, R05, R20)."""
+
+from typing import TYPE_CHECKING
+
+from xling_utils.core.doors import late
+
+if TYPE_CHECKING:
+    from xling_utils.chapters.data_size import figures, plan
+    from xling_utils.chapters.data_size.shown import (
+        classes_by_language,
+        compared,
+        distances,
+        ends_of_training,
+        explored,
+        explorer_widget,
+        headline,
+        headline_table,
+        inference,
+        layers,
+        neighbours,
+        parts_of_speech,
+        runs,
+        static_vectors,
+        training_curve,
+    )
+else:
+    __getattr__, __all__ = late(__file__)

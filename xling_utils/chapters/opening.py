@@ -1,0 +1,111 @@
+"""A chapter as its notebook sees it: the parameters, the rows measured here and those recorded, and what is done at the
+end with both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from xling_utils.chapters import planning, records
+from xling_utils.chapters.planning import Planned
+from xling_utils.chapters.rows import empty, table
+from xling_utils.chapters.shared.contrasts import targets
+from xling_utils.core.scales import Scale
+from xling_utils.core.scales import scale as scale_of
+from xling_utils.runs import Compute
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A chapter at a scale. ``measured`` are the rows of this machine, ``recorded`` the committed ones; of a ``model``
+    from elsewhere there are none of the latter."""
+
+    name: str
+    scale: str
+    languages: tuple[str, ...]
+    seeds: int
+    live: str
+    data: Path | None
+    model: str | None
+    measured: pd.DataFrame
+    recorded: pd.DataFrame
+
+    @property
+    def base(self) -> str:
+        """The language that headlines are about: the first beside English."""
+        return self.languages[0]
+
+    @property
+    def sizes(self) -> Scale:
+        """Those of the scale."""
+        return scale_of(self.scale)
+
+    @property
+    def both(self) -> pd.DataFrame:
+        """The recorded rows, or the measured ones where nothing is recorded: for figures that show one of them."""
+        return self.recorded if len(self.recorded) else self.measured
+
+    @property
+    def of_earlier_recipe(self) -> bool:
+        """Whether recorded runs were trained in another way than today's."""
+        return self.model is None and records.of_earlier_recipe(self.name, self.scale)
+
+    @cached_property
+    def shown(self) -> pd.DataFrame:
+        """The measured rows that stand beside the recorded ones in a figure."""
+        return records.beside(self.measured, self.recorded, self.name, self.scale)
+
+    @cached_property
+    def plan(self) -> list[Planned]:
+        """The runs of this machine."""
+        return planning.module(self.name).grid(self.sizes, self.languages, self.seeds, self.live)
+
+    @cached_property
+    def on_real_text(self) -> Opened:
+        """The chapter's records of real text."""
+        none, recorded = empty(self.name), records.load(self.name, "natural")
+        return Opened(self.name, "natural", self.languages, self.seeds, "none", None, None, none, recorded)
+
+    @property
+    def targets(self) -> list[str]:
+        """The languages beside English that the recorded rows measure."""
+        return targets(self.recorded)
+
+    def record(self) -> pd.DataFrame | None:
+        """Writes the measured rows to ``_build/records``. Returns where the recorded ones were made, as
+        :func:`records.hardware` does."""
+        records.write(self.name, self.scale, self.measured, model=self.model)
+        return records.hardware(self.name, self.scale) if len(self.recorded) else None
+
+
+def opened(
+    name: str,
+    scale: str,
+    languages: Sequence[str],
+    seeds: int,
+    live: str,
+    data: str | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
+    jobs: int | None = None,
+    model: str | None = None,
+) -> Opened:
+    """The chapter ``name`` with a notebook's parameters: its runs trained where missing and measured where not yet, or
+    ``model`` measured in their place.
+
+    Raises as :func:`rows.table` and :func:`probes.table` do.
+    """
+    folder = Path(data) if data else None
+    planning.check_parameters(scale, languages, seeds, live)
+    if model:
+        from xling_utils.chapters import probes
+
+        measured = probes.table(name, model, scale, languages, folder)
+    else:
+        measured = table(name, scale, languages, seeds, live, Compute(folder, engine, scheduler, jobs))
+    recorded = empty(name) if model else records.load(name, scale)
+    return Opened(name, scale, tuple(languages), seeds, live, folder, model, measured, recorded)

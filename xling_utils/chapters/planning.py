@@ -1,0 +1,199 @@
+"""The chapters: which runs each one asks for, and what it measures on them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import scale as scale_of
+from xling_utils.core.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec, written_language
+from xling_utils.measures.names import LEARNED
+from xling_utils.models.tokenization import id_count
+
+MODULES = {
+    "01_data_size": "data_size",
+    "02_window_size": "window_size",
+    "03_overlap": "overlap",
+    "04_architecture": "architecture",
+    "05_language_means": "language_means",
+    "06_mds": "mds",
+    "07_cka": "cka",
+    "08_minimult": "minimult",
+}
+"""Chapter -> the module of this package that declares it."""
+
+LIVE = ("headline", "all", "none")
+ALL_SEEDS = 5
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One run that a chapter asks for. ``condition`` names the varied factors; ``headline`` says that it belongs
+    to the chapter's main contrast, which is trained live by default; ``beside`` is the run it is compared with,
+    where a measure takes two."""
+
+    condition: tuple[tuple[str, Any], ...]
+    spec: RunSpec
+    headline: bool
+    beside: RunSpec | None = None
+
+    @property
+    def specs(self) -> tuple[RunSpec, ...]:
+        """Its run, and the one beside it."""
+        return (self.spec, self.beside) if self.beside else (self.spec,)
+
+    @property
+    def target(self) -> str:
+        """The language measured against English; English itself where no run reads another."""
+        languages = (language for spec in self.specs for language in spec.corpus.languages)
+        return next((language for language in languages if language != "en"), "en")
+
+    def moved(self, seeds: int) -> Planned:
+        """The same with ``seeds`` added to every seed: of the text, of the weights, and of the run beside it."""
+        return replace(self, spec=_moved(self.spec, seeds), beside=_moved(self.beside, seeds) if self.beside else None)
+
+
+def _moved(spec: RunSpec, seeds: int) -> RunSpec:
+    corpus = replace(spec.corpus, seed=spec.corpus.seed + seeds)
+    return replace(spec, corpus=corpus, seed=spec.seed + seeds)
+
+
+def module(chapter: str) -> ModuleType:
+    """The module that declares ``chapter``. Raises :class:`UserError` naming the known ones."""
+    if chapter not in MODULES:
+        raise UserError(f"unknown chapter {chapter!r}; known: {', '.join(MODULES)}")
+    return importlib.import_module(f"xling_utils.chapters.{MODULES[chapter]}.plan")
+
+
+def check_parameters(scale: str, languages: Sequence[str], seeds: int, live: str) -> None:
+    """Raises :class:`UserError` on a parameter that no chapter can take."""
+    known = LANGUAGES if scale_of(scale).source == "controlled" else None
+    if live not in LIVE:
+        raise UserError(f"unknown live {live!r}; known: {', '.join(LIVE)}")
+    if seeds < 1:
+        raise UserError(f"seeds must be at least 1, not {seeds}")
+    for language in languages:
+        if language == "en" or (known and language not in known):
+            raise UserError(f"unknown language {language!r}; known beside English: {' '.join(LANGUAGES[1:])}")
+    if len(set(languages)) != len(languages) or not languages:
+        raise UserError("languages: name at least one, each once")
+
+
+def possible(planned: Sequence[Planned], data: Path | None) -> list[Planned]:
+    """Those of ``planned`` whose domains of real text the directory ``data`` has; one line on standard error names the
+    files that the others would read."""
+    lacking = {each: _lacking(each, data) for each in planned}
+    if missing := sorted({name for names in lacking.values() for name in names}):
+        left_out = dict.fromkeys(str(dict(each.condition)) for each, names in lacking.items() if names)
+        print(f"xling: no {', '.join(missing)} in {data}; left out: {', '.join(left_out)}", file=sys.stderr)
+    return [each for each in planned if not lacking[each]]
+
+
+def measurable(chapter: str, planned: Sequence[Planned], data: Path | None) -> dict[Planned, tuple[str, ...]]:
+    """What each run is measured on: the chapter's tasks, those left out whose labelled files of real text the directory
+    ``data`` lacks; one line on standard error names these, and the treebank that parts of speech are read from."""
+    from xling_utils.corpora import labelled
+    from xling_utils.corpora.treebanks import languages_with_trees
+
+    found: dict[Planned, tuple[str, ...]] = {}
+    absent: dict[str, str] = {}
+    for each in planned:
+        of, wanted = each.spec.corpus, module(chapter).tasks(each)
+        lacks = dict[str, list[str]]()
+        if data is not None and of.source == "directory":
+            labels = {task: task.partition(",")[0] for task in wanted if task.partition(",")[0] in LEARNED}
+            lacks = {task: labelled.lacking(kind, of.languages, data) for task, kind in labels.items()}
+        absent |= {name: task for task, names in lacks.items() for name in names}
+        found[each] = tuple(task for task in wanted if not lacks.get(task))
+    tagged = "part_of_speech" in module(chapter).COLUMNS
+    real = [each for each in planned if each.spec.corpus.source == "directory"]
+    if tagged and real and data is not None and "en" not in languages_with_trees(data, "train"):
+        absent["ud/UD_*/en_*-ud-train.conllu"] = "parts of speech"
+    if absent:
+        left_out = ", ".join(sorted(set(absent.values())))
+        print(f"xling: {chapter}: no {', '.join(sorted(absent))} in {data}; not measured: {left_out}", file=sys.stderr)
+    return found
+
+
+def _lacking(planned: Planned, data: Path | None) -> list[str]:
+    if data is None:
+        return []
+    return [
+        f"text/{language}/{domain}.txt"
+        for spec in planned.specs
+        if spec.corpus.source == "directory"
+        for language, domain in zip(map(written_language, spec.corpus.languages), spec.corpus.domains, strict=False)
+        if not any((data / "text" / language).glob(f"{domain}.txt*"))
+    ]
+
+
+def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str, Any]]:
+    """Every run of a chapter at a scale, without running it: one dictionary a run.
+
+    Keys: ``condition``, ``languages``, ``seed``, ``parameters`` (``None`` where the vocabulary is whatever characters
+    the text has), ``tokens`` (positions trained on; ``None`` for static vectors, whose tokens depend on the text),
+    ``operations`` (multiply-adds times two, by 6 per parameter and token for the blocks plus attention), ``stored``
+    (``None`` where the data is not at hand) and ``headline``.
+    """
+    from xling_utils.runs import RunStore, key_of
+
+    store = RunStore()
+    rows = []
+    every = possible(module(chapter).grid(scale_of(scale), LANGUAGES[1:], ALL_SEEDS, "all"), data)
+    for planned, spec in [(each, spec) for each in every for spec in each.specs]:
+        stored = None
+        if spec.corpus.source == "controlled" or data is not None:
+            stored = store.get(key_of(spec, data)) is not None
+        rows.append(
+            {
+                "condition": " ".join(f"{name}={value}" for name, value in planned.condition),
+                "languages": "-".join(spec.corpus.languages),
+                "seed": spec.seed,
+                **_size(spec),
+                "stored": stored,
+                "headline": planned.headline,
+            }
+        )
+    return rows
+
+
+def _size(spec: RunSpec) -> dict[str, Any]:
+    from xling_utils.models.encoder import parameter_count
+
+    languages = len(spec.corpus.languages)
+    vocabulary, training = _vocabulary(spec), spec.training
+    tokens = training.steps * training.batch * training.length if training else 0
+    if vocabulary is None:
+        return {"parameters": None, "tokens": tokens, "operations": None}
+    if isinstance(spec.model, StaticSpec):
+        return {"parameters": vocabulary * spec.model.width, "tokens": None, "operations": None}
+    return {
+        "parameters": parameter_count(spec.model, vocabulary, languages),
+        "tokens": tokens,
+        "operations": tokens * operations(spec.model, spec, vocabulary) if training else 0,
+    }
+
+
+MBERT_PIECES = 119_547
+"""Lines of multilingual BERT's vocabulary file."""
+
+
+def _vocabulary(spec: RunSpec) -> int | None:
+    if spec.tokenizer.kind == "characters":
+        return None
+    return id_count(spec.tokenizer.size or MBERT_PIECES, spec.tokenizer, len(spec.corpus.languages))
+
+
+def operations(model: EncoderSpec, spec: RunSpec, vocabulary: int) -> int:
+    """Floating point operations a token, forward and backward: 6 a weight, attention, head on masked places."""
+    assert spec.training is not None
+    blocks = model.layers * (4 * model.width**2 + 2 * model.width * model.intermediate)
+    attention = model.layers * 2 * spec.training.length * model.width
+    head = spec.training.mask_rate * (model.width**2 + model.width * vocabulary)
+    return round(6 * (blocks + attention + head))

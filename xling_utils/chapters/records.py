@@ -1,0 +1,130 @@
+"""Committed results: tidy rows of earlier runs, with where they come from, under ``book/records``.
+
+``NN_chapter.SCALE.csv`` holds the rows, ``NN_chapter.SCALE.runs.csv`` one line a run: its spec and provenance.
+A chapter writes both to ``_build/records`` for what it has just measured; whoever wants to commit them copies
+them over (CONTRIBUTING says when).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xling_utils.chapters.rows import columns, empty
+from xling_utils.core import specs
+from xling_utils.core.errors import UserError
+from xling_utils.core.files import table as read_table
+from xling_utils.core.project import checkout
+from xling_utils.core.specs import canonical_json
+from xling_utils.measures.kept_rows import from_csv, to_csv
+from xling_utils.runs import RunStore
+
+MEASURED = ("value", "low", "high", "n")
+"""Columns that say what was measured; the others say what it is that was."""
+PROVENANCE = (
+    "commit",
+    "processor",
+    "threads",
+    "python",
+    "torch",
+    "tokens",
+    "seconds",
+    "tokens_per_second",
+    "finished",
+)
+
+
+def _path(folder: str, chapter: str, scale: str, kind: str) -> Path:
+    return checkout("records") / folder / f"{chapter}.{scale}{kind}"
+
+
+def load(chapter: str, scale: str) -> pd.DataFrame:
+    """The committed rows of a chapter at a scale; no rows where none are committed yet."""
+    path = _path("book/records", chapter, scale, ".csv")
+    return from_csv(path, columns(chapter)) if path.exists() else empty(chapter)
+
+
+def provenance(chapter: str, scale: str) -> pd.DataFrame:
+    """One line a committed run: ``run, spec`` and the columns of ``PROVENANCE``."""
+    path = _path("book/records", chapter, scale, ".runs.csv")
+    names = ["run", "spec", *PROVENANCE]
+    if not path.exists():
+        return pd.DataFrame(columns=names)
+    return read_table(path, names, numbers=("tokens", "seconds"), dtype={"run": "str", "commit": "str"})
+
+
+def of_earlier_recipe(chapter: str, scale: str) -> bool:
+    """Whether any committed run was trained in another way than today's."""
+    return specs.of_earlier_recipe(provenance(chapter, scale)["spec"])
+
+
+def beside(measured: pd.DataFrame, recorded: pd.DataFrame, chapter: str, scale: str) -> pd.DataFrame:
+    """Those of the ``measured`` rows that a figure may show beside the ``recorded`` ones: none where both are of one
+    language and the recorded ones of an earlier recipe."""
+    mixed = measured["target"].isin(recorded["target"]).any() and of_earlier_recipe(chapter, scale)
+    return empty(chapter) if mixed else measured
+
+
+def write(
+    chapter: str, scale: str, table: pd.DataFrame, store: RunStore | None = None, *, model: str | None = None
+) -> Path | None:
+    """Writes freshly measured rows and their runs' provenance to ``_build/records``; returns the rows' path. Rows of a
+    ``model`` from elsewhere have no run to tell of."""
+    if table.empty:
+        return None
+    path = _path("_build/records", chapter, scale, ".csv")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(to_csv(table[list(columns(chapter))]), encoding="utf-8")
+    if model:
+        return path
+    keys = [*table["run"], *(table["beside"].dropna() if "beside" in table else ())]
+    runs = _provenance_rows(store or RunStore(), dict.fromkeys(keys))
+    runs.to_csv(_path("_build/records", chapter, scale, ".runs.csv"), index=False)
+    return path
+
+
+def _provenance_rows(store: RunStore, keys: Iterable[str]) -> pd.DataFrame:
+    rows = []
+    for key in keys:
+        run = store.get(key)
+        if run is None:
+            raise UserError(f"records: run {key} is no longer in the store {store.root}")
+        versions = run.provenance.get("versions")
+        known = run.provenance | {"torch": versions.get("torch") if isinstance(versions, dict) else None}
+        rows.append({"run": key, "spec": canonical_json(run.spec)} | {name: known.get(name) for name in PROVENANCE})
+    return pd.DataFrame(rows)
+
+
+def compare(live: pd.DataFrame, recorded: pd.DataFrame) -> pd.DataFrame:
+    """Live and recorded values of the same measurement on the same run: columns ``live``, ``recorded`` and all that
+    say which measurement it is, as text.
+
+    Runs are the same if their keys are: same specification, same text, same recipe versions.
+    """
+    same = [column for column in live.columns if column not in MEASURED]
+    live, recorded = (frame[same].map(_text).assign(value=frame["value"]) for frame in (live, recorded))
+    merged = live.merge(recorded, on=same, suffixes=("_live", "_recorded"))
+    return merged.rename(columns={"value_live": "live", "value_recorded": "recorded"})
+
+
+def _text(value: Any) -> str:
+    """A cell as text: 8 and 8.0 alike, for a column of whole numbers is read as one of floats where some miss."""
+    if pd.isna(value):
+        return ""
+    return f"{value:.12g}" if isinstance(value, Real) else str(value)
+
+
+def hardware(chapter: str, scale: str) -> pd.DataFrame:
+    """Where the committed runs were made: ``commit, processor, threads, torch, runs, tokens, hours, last``,
+    the latter a day."""
+    rows = provenance(chapter, scale)
+    rows = rows.assign(commit=rows["commit"].astype(str).str[:10])
+    groups = rows.groupby(["commit", "processor", "threads", "torch"], dropna=False)
+    found = groups.agg(
+        runs=("run", "count"), tokens=("tokens", "sum"), hours=("seconds", "sum"), last=("finished", "max")
+    ).reset_index()
+    return found.assign(hours=found["hours"] / 3600, last=found["last"].astype(str).str[:10])

@@ -1,0 +1,89 @@
+"""A chapter's runs, trained where missing and measured where not yet, as one tidy table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xling_utils.chapters import planning
+from xling_utils.chapters.planning import Planned
+from xling_utils.core.scales import FIRST_REPORTED_SEED
+from xling_utils.core.scales import scale as scale_of
+from xling_utils.measures import ROW, ensure_rows, kept_rows
+from xling_utils.runs import Compute
+from xling_utils.runs.compute import HERE
+
+
+def columns(chapter: str) -> tuple[str, ...]:
+    """The tidy columns of a chapter: its module's ``COLUMNS``, one a varied factor, among those that all chapters
+    have. ``run`` is the key of the run in the store."""
+    varied = planning.module(chapter).COLUMNS
+    return ("experiment", "scale", *varied, "seed", *ROW)
+
+
+def table(
+    chapter: str,
+    scale: str,
+    languages: Sequence[str],
+    seeds: int,
+    live: str,
+    compute: Compute = HERE,
+    *,
+    seed: int | None = None,
+) -> pd.DataFrame:
+    """The chapter's runs, trained where missing, measured where not yet, as one tidy table. ``seed`` takes that
+    one seed instead of the first ``seeds`` reported ones.
+
+    Raises :class:`UserError` on parameters no chapter can take and on mistakes in the data. Where one run cannot be
+    trained, or measured, the others are first (see :func:`ensure_rows`).
+    """
+    planning.check_parameters(scale, languages, seeds, live)
+    grid = planned(chapter, scale, languages, seeds, live, compute.data, seed)
+    kept = prepare({chapter: grid}, scale, compute)
+    frames = [
+        labelled(chapter, dict(p.condition), p.spec.seed, kept_rows.load(path), scale) for (p, _), path in kept.items()
+    ]
+    return pd.concat(frames, ignore_index=True) if frames else empty(chapter)
+
+
+def planned(
+    chapter: str,
+    scale: str,
+    languages: Sequence[str],
+    seeds: int,
+    live: str,
+    data: Path | None,
+    seed: int | None = None,
+) -> list[Planned]:
+    """The runs of a chapter: of the first ``seeds`` reported seeds, or of the one ``seed``."""
+    grid = planning.module(chapter).grid(scale_of(scale), languages, seeds if seed is None else 1, live)
+    moved = grid if seed is None else [each.moved(seed - FIRST_REPORTED_SEED) for each in grid]
+    return planning.possible(moved, data)
+
+
+def prepare(grids: Mapping[str, Sequence[Planned]], scale: str, compute: Compute) -> dict[tuple[Planned, str], Path]:
+    """Trains and measures the runs of ``grids``, chapter -> its runs, where that is not done: of several chapters all
+    together, so that no core waits for the last run of each. Returns where the rows of a run and a task are kept.
+    Raises as :func:`table` does."""
+    measured = {chapter: planning.measurable(chapter, grid, compute.data) for chapter, grid in grids.items()}
+    wanted = [(p, task) for runs_of in measured.values() for p, tasks in runs_of.items() for task in tasks]
+    kept = ensure_rows([(p.specs, task) for p, task in wanted], scale, compute)
+    return {(p, task): kept[p.specs, task] for p, task in wanted}
+
+
+def labelled(chapter: str, condition: Mapping[str, Any], seed: int, rows: pd.DataFrame, scale: str) -> pd.DataFrame:
+    """A run's rows as those of a chapter: its experiments, its ``condition``, and only what it shows."""
+    module, condition = planning.module(chapter), dict(condition)
+    given = dict.fromkeys(set(module.COLUMNS) - set(rows), None) | condition
+    rows = rows.assign(scale=scale, seed=seed, **given)
+    experiments = [module.experiment(condition, row) for row in rows.to_dict("records")]
+    shown = pd.notna(pd.Series(experiments, dtype=object)).to_numpy()
+    return rows.assign(experiment=experiments).loc[shown, list(columns(chapter))]
+
+
+def empty(chapter: str) -> pd.DataFrame:
+    """A chapter's table of no rows."""
+    return pd.DataFrame(columns=list(columns(chapter)))

@@ -1,0 +1,160 @@
+"""Figures and tables of chapters 2 to 4: what a condition does to retrieval and to zero-shot transfer.
+
+Charts are imported where one is drawn: the chapters' modules import this one, also where runs are only measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from xling_utils.chapters.data_size.plan import headline_layer, summary, with_sources
+from xling_utils.chapters.shared.contrasts import targets
+from xling_utils.core.scales import Scale
+from xling_utils.measures import Interval, over_seeds
+from xling_utils.measures.names import ENTITIES, INFERENCE
+
+if TYPE_CHECKING:
+    from xling_utils.chapters.opening import Opened
+
+RETRIEVAL = "word retrieval (mean reciprocal rank)"
+MEASURES = {
+    RETRIEVAL: ("word retrieval", "mrr_centred"),
+    "inference (accuracy)": (INFERENCE, "accuracy"),
+    "named entities (F1)": (ENTITIES, "f1"),
+}
+"""Name of a measure in figures -> its task and metric."""
+PAPER_TASKS = {"XNLI": "inference (accuracy)", "NER": "named entities (F1)"}
+FLOORS = {
+    RETRIEVAL: ("chance", "word retrieval", "chance"),
+    "inference (accuracy)": ("majority class", INFERENCE, "majority"),
+}
+"""Name of a measure -> what a model that knows nothing gets: name, task and metric."""
+
+
+def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], target: str) -> pd.DataFrame:
+    """One row a condition, measure and seed: columns ``by``, ``measure``, ``seed``, ``value``.
+
+    English with ``target``; retrieval is centred and read at the middle layer (0 for static vectors).
+    """
+    rows = table[table["step"].isna() & (table["target"] == target)]
+    middle = headline_layer(scale)
+    deepest = rows.groupby("run")["layer"].transform("max")
+    at = rows["layer"].isna() | (rows["layer"] == deepest.clip(upper=middle))
+    frames = []
+    for measure, (task, metric) in MEASURES.items():
+        found = rows[at & (rows["task"] == task) & (rows["metric"] == metric)]
+        frames.append(found.assign(measure=measure))
+    found = pd.concat(frames, ignore_index=True)
+    return found.groupby([*by, "measure", "seed"], sort=False)["value"].mean().reset_index()
+
+
+def rows_of(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, by: str, target: str) -> pd.DataFrame:
+    """Rows as ``contrast_shapes.contrasts`` takes them; each seed of this machine a mark, recorded seeds a mean."""
+    frames = []
+    for shown, table in with_sources(live, recorded):
+        found = values(table, scale, [by], target)
+        keys = [by, "measure"] if shown == "recorded" else [by, "measure", "seed"]
+        frames.append(summary(found, keys).assign(shown=shown))
+    return _drawn(frames, by)
+
+
+def _drawn(frames: Sequence[pd.DataFrame], by: str) -> pd.DataFrame:
+    if not frames:
+        return pd.DataFrame(columns=["condition", "measure", "value", "low", "high", "seeds", "shown"])
+    return pd.concat(frames, ignore_index=True).rename(columns={by: "condition"})
+
+
+def by_language(table: pd.DataFrame, scale: Scale, by: str) -> pd.DataFrame:
+    """Recorded rows as ``contrast_shapes.contrasts`` takes them: a mean over seeds for each language beside
+    English."""
+    from xling_utils.charts import LANGUAGE_NAMES
+
+    frames = []
+    for target in targets(table):
+        means = summary(values(table, scale, [by], target), [by, "measure"])
+        frames.append(means.assign(shown=LANGUAGE_NAMES[target]))
+    return _drawn(frames, by)
+
+
+def floors(table: pd.DataFrame, *languages: str) -> pd.DataFrame:
+    """What knowing nothing gets in ``languages``, on average, as ``contrast_shapes.contrasts`` takes it."""
+    found = []
+    for measure, (name, task, metric) in FLOORS.items():
+        rows = table[(table["task"] == task) & (table["metric"] == metric) & table["target"].isin(languages)]
+        if len(rows):
+            found.append({"measure": measure, "name": name, "value": rows["value"].mean()})
+    return pd.DataFrame(found, columns=["measure", "name", "value"])
+
+
+def paper_rows(table: pd.DataFrame, condition: str, names: Mapping[Any, str], shown: str) -> pd.DataFrame:
+    """A published table as ``contrast_shapes.contrasts`` takes it, its conditions renamed: shares instead of percent,
+    means over the languages it tests on. ``shown`` names the paper."""
+    rows = table[table["task"].isin(list(PAPER_TASKS)) & table[condition].isin(list(names))]
+    rows = rows[~rows["test"].isin(["enfake", "en", "avg", "difference"])]
+    found = rows.assign(
+        condition=rows[condition].map(dict(names)),
+        measure=rows["task"].map(PAPER_TASKS),
+        value=rows["value"].astype(float) / 100,
+    )
+    means = found.groupby(["condition", "measure"], sort=False)["value"].mean().reset_index()
+    return means.assign(low=float("nan"), high=float("nan"), seeds=1, shown=shown)
+
+
+def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], description: str) -> Any:
+    """Figure: every condition, for the measure that the reader picks; none where fewer than two were run."""
+    from xling_utils.charts import contrast_shapes, shapes
+
+    there = [name for name in conditions if name in set(rows["condition"])]
+    run = rows[~rows["shown"].isin(shapes.PAPER_SHAPES) & rows["condition"].isin(there)]
+    if run["condition"].nunique() < 2:
+        return None
+    rows = rows[rows["condition"].isin(there)]
+    measures = [name for name in MEASURES if name in set(rows["measure"])]
+    return contrast_shapes.contrasts(rows, floor, conditions=there, measures=measures, description=description)
+
+
+def on_real_text(chapter: Opened, rows: pd.DataFrame, description: str, *languages: str) -> Any:
+    """Figure: the conditions of recorded ``rows`` (with a column ``condition``) in every language; above what knowing
+    nothing gets in ``languages``, or in all."""
+    floor = floors(chapter.recorded, *(languages or targets(chapter.recorded)))
+    drawn = by_language(rows, chapter.sizes, "condition")
+    return figure(drawn, floor, list(dict.fromkeys(rows["condition"])), description)
+
+
+def differences(found: pd.DataFrame, by: str, base: str) -> pd.DataFrame:
+    """What each condition changes, in percent of ``base``, paired by seed and with its 95 % interval: a row a
+    condition, a column a measure. ``found`` is what :func:`values` returns."""
+    rows: dict[str, dict[str, str]] = {}
+    for measure, group in found.groupby("measure", sort=False):
+        of = dict(list(group.groupby(by, sort=False)))
+        level = of[base]["value"].mean() if base in of else 0.0
+        for name, condition in of.items():
+            if name != base and level:
+                change = paired(condition, of[base])
+                rows.setdefault(name, {})[short(str(measure))] = _percent(change, level)
+    return pd.DataFrame([{"condition": name, **cells} for name, cells in rows.items()])
+
+
+def paired(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
+    """Mean over seeds of ``first`` - ``second`` (columns ``seed``, ``value``), seeds that both have.
+
+    A seed's several rows (languages) are averaged before.
+    """
+    one, other = (frame.groupby("seed")["value"].mean() for frame in (first, second))
+    differences = (one - other).dropna()
+    if differences.empty:
+        return Interval(float("nan"), float("nan"), float("nan"), 0)
+    return over_seeds(differences.tolist())
+
+
+def _percent(change: Interval, level: float) -> str:
+    value, low, high = (100 * bound / level for bound in (change.value, change.low, change.high))
+    return f"{value:+.0f} ({low:+.0f} to {high:+.0f})" if change.n > 1 else f"{value:+.0f}"
+
+
+def short(measure: str) -> str:
+    """``"word retrieval"`` of the name that says how it is measured."""
+    return measure.split(" (")[0]

@@ -1,0 +1,48 @@
+"""What chapters 5 and 6 share: one encoder of all languages, and what is read off its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from xling_utils.chapters.data_size import plan as data_size
+from xling_utils.chapters.planning import Planned
+from xling_utils.core.scales import FIRST_REPORTED_SEED, Scale
+from xling_utils.measures import over_seeds
+
+TRAINED, UNTRAINED = "pretrained", "untrained"
+D_LAYER, A_LAYER = 8 / 12, 10 / 12
+"""How deep D reads sentences (Tables 2 and 3), and A shifts tokens (Tables 1 and 2): block 8 and block 10 of 12."""
+
+
+def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
+    """For every seed an encoder of English and ``languages``, and the same untrained."""
+    if live == "none":
+        return []
+    return [
+        Planned((("model", name),), scale.joint(("en", *languages), seed, trained=name == TRAINED), True)
+        for seed in range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds)
+        for name in (TRAINED, UNTRAINED)
+    ]
+
+
+def layer_at(depth: float, table: pd.DataFrame) -> int:
+    """The layer as deep in the measured encoder as ``depth`` of all blocks."""
+    return round(depth * int(table["layer"].max()))
+
+
+def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Means with 95 % intervals over seeds, as :func:`data_size.summary` has them; of a single seed intervals are over
+    languages, and of a single language over the items that it was measured on."""
+    found = data_size.summary(rows, by)
+    if rows["seed"].nunique() > 1:
+        return found
+    for place, (_, group) in enumerate(rows.groupby(list(by), sort=False)):
+        language = group["source"].where(group["source"] != "en", group["target"])
+        values = group.groupby(language)["value"].mean()
+        found.loc[place, ["low", "high"]] = group[["low", "high"]].mean()
+        if len(values) > 1:
+            over = over_seeds(values.tolist()).drawn()
+            found.loc[place, ["low", "high"]] = over.low, over.high
+    return found

@@ -1,0 +1,44 @@
+"""What chapter 2's notebook shows, of the chapter as it was opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from xling_utils.chapters.opening import Opened
+from xling_utils.chapters.rows import empty
+from xling_utils.chapters.shared import contrast_figures as figures
+from xling_utils.chapters.window_size.plan import named, names
+
+BERT, STATIC = "BERT", "word2vec"
+
+
+def inputs(chapter: Opened) -> Any:
+    """Figure: retrieval and transfer by the length of the training inputs."""
+    sizes, description = chapter.sizes, "retrieval, inference and named entities by the length of the training inputs."
+    if chapter.scale == "natural":
+        return figures.on_real_text(chapter, named(chapter.recorded, BERT, sizes), f"Real text: {description}")
+    live, kept = (named(table, BERT, sizes) for table in (chapter.shown, chapter.recorded))
+    rows = figures.rows_of(live, kept, sizes, "condition", chapter.base)
+    return figures.figure(rows, figures.floors(chapter.both, chapter.base), names(sizes), f"Word {description}")
+
+
+def input_changes(chapter: Opened) -> pd.DataFrame:
+    """What shorter inputs change, in percent of the longest."""
+    found = figures.values(named(chapter.both, BERT, chapter.sizes), chapter.sizes, ["condition"], chapter.base)
+    return figures.differences(found, "condition", names(chapter.sizes)[0])
+
+
+def static_windows(chapter: Opened, language: str | None = None) -> Any:
+    """Figure: retrieval of word2vec by the width of its window, in one ``language`` (the first); none without runs of
+    word2vec (``live = "all"``)."""
+    sizes, language = chapter.sizes, language or chapter.base
+    rows, description = named(chapter.both, STATIC, sizes), "word retrieval of word2vec by the width of its window."
+    if chapter.scale == "natural":
+        return figures.on_real_text(chapter, rows[rows["target"] == language], f"Real text: {description}", language)
+    if rows.empty:
+        return None
+    drawn = figures.rows_of(empty(chapter.name), rows, sizes, "condition", language)
+    conditions = list(dict.fromkeys(rows["condition"]))
+    return figures.figure(drawn, figures.floors(chapter.both, language), conditions, description.capitalize())

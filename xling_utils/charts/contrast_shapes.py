@@ -1,0 +1,72 @@
+"""The chart of chapters 2 to 4 and the appendix: what each condition leaves of a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from xling_utils.charts.shapes import CONTRAST_MARKS, measure_choice
+
+TWO_LINES = (
+    "split(replace(replace(datum.label, regexp('^(?=.{20})(.*?), '), '$1,|'), "
+    "regexp('^(?=[^|]{20})([^|]{8,18}) ([^|]+)$'), '$1|$2'), '|')"
+)
+"""The label of an axis, a long one broken at its comma or at a space."""
+
+
+def contrasts(
+    rows: pd.DataFrame, floors: pd.DataFrame, *, conditions: Sequence[str], measures: Sequence[str], description: str
+) -> alt.LayerChart:
+    """One line a condition, for the measure chosen from a list below: a mark at ``value``, a bar from ``low`` to
+    ``high`` over seeds.
+
+    ``rows`` has columns ``condition``, ``measure``, ``shown`` (a key of ``CONTRAST_MARKS``), ``value``, ``low``,
+    ``high`` (no bar where they are NaN), ``seeds``; ``floors`` (``measure``, ``name``, ``value``) are drawn as dashed
+    lines.
+    """
+    measure = measure_choice(measures)
+    two_lines = alt.Axis(labelLimit=150, grid=True, labelExpr=TWO_LINES)
+    shown = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
+    base = (
+        alt.Chart(rows)
+        .transform_filter("datum.measure == measure_shown")
+        .encode(
+            y=alt.Y("condition:N", sort=list(conditions), title=None, axis=two_lines),
+            yOffset=alt.YOffset("shown:N", sort=shown),
+            color=alt.Color(
+                "shown:N",
+                scale=alt.Scale(domain=shown, range=[CONTRAST_MARKS[name][0] for name in shown]),
+                legend=alt.Legend(title=None, orient="top"),
+            ),
+            tooltip=[
+                "condition:N",
+                alt.Tooltip("shown:N", title="source"),
+                alt.Tooltip("value:Q", format=".3f"),
+                alt.Tooltip("low:Q", format=".3f", title="95 % low"),
+                alt.Tooltip("high:Q", format=".3f", title="95 % high"),
+                "seeds:Q",
+            ],
+        )
+    )
+    x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True))
+    bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", title=None), x2="high:Q")
+    marks = base.mark_point(size=75, filled=True).encode(
+        x=x,
+        shape=alt.Shape(
+            "shown:N",
+            scale=alt.Scale(domain=shown, range=[CONTRAST_MARKS[name][1] for name in shown]),
+            legend=alt.Legend(title=None, orient="top"),
+        ),
+    )
+    line = alt.Chart(floors).transform_filter("datum.measure == measure_shown").encode(x="value:Q")
+    floor = line.mark_rule(strokeDash=[4, 4], color="#888888")
+    name = line.mark_text(baseline="bottom", dy=-3, color="currentColor", fontSize=11)  # above, where no mark is
+    chart = alt.layer(bars, marks, floor, name.encode(y=alt.value(0), text="name:N"))
+    line_height = max(34, 11 * len(shown))  # room for the marks of a condition, one below the other
+    return (
+        chart.add_params(measure)
+        .properties(width="container", height=max(120, line_height * len(conditions)), description=description)
+        .configure_view(stroke=None)
+    )

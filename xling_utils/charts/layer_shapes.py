@@ -1,0 +1,89 @@
+"""Charts over the layers of an encoder: a heat map, and lines with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from xling_utils.charts.shapes import measure_choice
+
+HUES = ("#1F83C4", "#D55E00", "#999999", "#009E73")
+"""Of what a chart tells apart, in its order."""
+LIGHT = ("#eef5fb", "#5ba3cf")
+"""From 0 to 1, so light that dark text can be read on all of it."""
+ONE_WORD_A_LINE = "split(datum.label, ' ')"
+"""So that labels fit side by side on a phone."""
+
+
+def heat_map(
+    rows: pd.DataFrame, *, columns: Sequence[str], measures: Sequence[str], description: str
+) -> alt.LayerChart:
+    """A column a kind, a row a layer, layer 0 at the bottom; the measure is chosen from a list below.
+
+    ``rows`` has columns ``kind`` (one of ``columns``), ``measure``, ``layer``, ``value``, ``low``, ``high``, ``seeds``.
+    """
+    base = (
+        alt.Chart(rows)
+        .transform_filter("datum.measure == measure_shown")
+        .encode(
+            x=alt.X("kind:N", sort=list(columns), title=None, axis=alt.Axis(labelAngle=0, labelExpr=ONE_WORD_A_LINE)),
+            y=alt.Y("layer:O", sort="descending", title="layer"),
+            tooltip=["kind:N", "layer:O", alt.Tooltip("value:Q", format=".3f"), *bounds(), "seeds:Q"],
+        )
+    )
+    colour = alt.Color("value:Q", scale=alt.Scale(range=list(LIGHT), domain=[0, 1]), legend=None)
+    text = base.mark_text(fontSize=12, color="#222222").encode(text=alt.Text("value:Q", format=".2f"))
+    chart = alt.layer(base.mark_rect().encode(color=colour), text).add_params(measure_choice(measures))
+    height = 34 * rows["layer"].nunique()
+    return chart.properties(width="container", height=height, description=description).configure_view(stroke=None)
+
+
+def profiles(
+    rows: pd.DataFrame,
+    *,
+    kinds: Sequence[str],
+    measures: Sequence[str],
+    y_title: str,
+    description: str,
+    choice: str = "Measure ",
+) -> alt.LayerChart:
+    """A line a kind over layers with a bar from ``low`` to ``high``; the measure is chosen from a list below, which is
+    called ``choice``.
+
+    ``rows`` as :func:`heat_map` takes them. The legend picks a kind.
+    """
+    pick = alt.selection_point(fields=["kind"], bind="legend", name="kind_pick")
+    base = (
+        alt.Chart(rows)
+        .transform_filter("datum.measure == measure_shown")
+        .encode(
+            x=alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0)),
+            color=kind_colours(kinds),
+            opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
+            tooltip=["kind:N", "layer:O", alt.Tooltip("value:Q", format=".3f"), *bounds(), "seeds:Q"],
+        )
+    )
+    y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True))
+    lines = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=60)).encode(y=y)
+    bars = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
+    chart = alt.layer(bars.add_params(pick), lines).add_params(measure_choice(measures, choice))
+    return chart.properties(width="container", height=260, description=description).configure_view(stroke=None)
+
+
+def bounds() -> list[alt.Tooltip]:
+    """Tooltips of an interval."""
+    return [
+        alt.Tooltip("low:Q", format=".3f", title="95 % low"),
+        alt.Tooltip("high:Q", format=".3f", title="95 % high"),
+    ]
+
+
+def kind_colours(kinds: Sequence[str]) -> alt.Color:
+    """The colour channel of what a chart tells apart, with its legend."""
+    return alt.Color(
+        "kind:N",
+        scale=alt.Scale(domain=list(kinds), range=list(HUES[: len(kinds)])),
+        legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240),
+    )

@@ -1,0 +1,134 @@
+"""Charts that need no network: one Altair renderer for notebooks, one myst-nb renderer for the book.
+
+In a notebook, once::
+
+    from xling_utils.charts import offline
+    offline.enable()
+
+and a chart is the last expression of its cell. Give it a ``description`` (screen readers read it). To number
+it, declare the figure in the cell's metadata, in the percent format::
+
+    # %% mystnb={"figure": {"name": "fig-retrieval", "caption": "Retrieval at two data sizes."}}
+
+The book then shows "Fig. 1.2" before the caption, and any page refers to it by ``{numref}`fig-retrieval```.
+The caption is Markdown; a second paragraph is set in fine print. Only one output of such a cell may be a
+display, since each would become a figure of that name.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+from collections import Counter
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from xling_utils.core import identity, kept_text
+from xling_utils.core.project import project_root
+
+if TYPE_CHECKING:
+    from docutils import nodes
+    from myst_nb.core.render import MimeData, NbElementRenderer
+
+VEGALITE = "application/vnd.vegalite.v6+json"
+BUNDLE = "vega-bundle.js"
+"""Name in the book's static folder of Vega, Vega-Lite and Vega-Embed in one file (see `rendering.stage`)."""
+
+_PNG_WIDTH = 640
+_PNG_SCALE = 1.5
+_shown: Counter[str] = Counter()
+"""How many charts of a description this process has shown: that names the place of the next one's PNG."""
+
+
+def enable() -> None:
+    """Make Altair emit charts as Vega-Lite, with a PNG for viewers that cannot draw them."""
+    import altair
+
+    altair.renderers.register("xling", mime_bundle)
+    altair.renderers.enable("xling")
+
+
+def mime_bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """The notebook output of a chart: the specification, a PNG (base64) and its description as plain text.
+
+    The PNG is drawn by vl-convert in this process, on white, so that it can be read on any page. Inside of a book it is
+    kept in ``_build/stills``: a chart that has not changed is not drawn again.
+    """
+    spec = _without_nan(spec)
+    return {
+        VEGALITE: spec,
+        "image/png": _still(spec),
+        "text/plain": describe(spec),
+    }
+
+
+def _still(spec: dict[str, Any]) -> str:
+    still = {**spec, "background": "white"}
+    if still.get("width") == "container":
+        still["width"] = _PNG_WIDTH
+
+    def draw() -> str:
+        import vl_convert
+
+        return base64.b64encode(vl_convert.vegalite_to_png(still, scale=_PNG_SCALE)).decode("ascii")
+
+    book = project_root()
+    if book is None:
+        return draw()
+    said = describe(spec)
+    _shown[said] += 1
+    place = book / "_build/stills" / identity.of(said, str(_shown[said]))[:16]
+    return kept_text.once(place, identity.of(version("vl-convert-python"), str(_PNG_SCALE), json.dumps(still)), draw)
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no word for what is no number: Altair leaves it in columns of objects."""
+    if isinstance(value, dict):
+        return {key: _without_nan(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def describe(spec: dict[str, Any]) -> str:
+    """What a chart shows, in words: its description, else its title, else ``"Chart"``."""
+    title = spec.get("title")
+    if isinstance(title, dict):
+        title = title.get("text")
+    if isinstance(title, list):
+        title = " ".join(title)
+    return str(spec.get("description") or title or "Chart")
+
+
+def chart_html(spec: dict[str, Any], label: str) -> str:
+    """The chart as HTML: a labelled element, and its specification as JSON without a character of markup."""
+    data = json.dumps(spec, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        data = data.replace(character, f"\\u{ord(character):04x}")
+    return (
+        f'<div class="output vega-chart" role="figure" aria-label="{html.escape(label)}">'
+        f'<div class="vega-canvas" tabindex="0"></div><script type="application/json">{data}</script></div>'
+    )
+
+
+class VegaLiteRenderer:
+    """myst-nb plug-in: draws a Vega-Lite output of a notebook as a chart, with its scripts on that page only.
+
+    Protocol: `myst_nb.core.render.MimeRenderPlugin` (myst-nb 1.4).
+    """
+
+    mime_priority_overrides: ClassVar[list[tuple[str, str, int | None]]] = [("html", VEGALITE, 1)]
+
+    @staticmethod
+    def handle_mime(renderer: NbElementRenderer, data: MimeData, inline: bool) -> list[nodes.Element] | None:
+        """The chart as one raw HTML node, or None for any other kind of output."""
+        from docutils import nodes
+
+        if inline or data.mime_type != VEGALITE:
+            return None
+        spec: dict[str, Any] = data.content  # type: ignore[assignment]  # nbformat keeps JSON as an object
+        renderer.add_js_file("vega", BUNDLE, {"defer": "defer"})
+        renderer.add_js_file("charts", "charts.js", {"defer": "defer"})
+        return [nodes.raw(text=chart_html(spec, describe(spec)), format="html")]

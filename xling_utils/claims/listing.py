@@ -1,0 +1,139 @@
+"""The ledger as data and as the table of a chapter; its page is in :mod:`ledger_page`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from xling_utils.chapters import Opened
+from xling_utils.claims import ledger
+from xling_utils.claims.ledger import Finding
+from xling_utils.claims.verdicts import NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, UNTESTED, Part
+
+WORDS = {
+    REPRODUCED: "holds",
+    PARTLY: "holds in part",
+    NOT_REPRODUCED: "does not hold",
+    OPEN: "cannot tell",
+    UNTESTED: "not tested",
+}
+
+
+def table(
+    chapter: str, scale: str, live: pd.DataFrame, *, recorded: bool = True, languages: Sequence[str] = ()
+) -> pd.DataFrame:
+    """The claims of a chapter, a row a test, on the committed rows of ``scale`` and, where there are any, on ``live``
+    ones; the committed decided with all claims of the ledger, the live ones with the chapter's.
+
+    Columns ``id, claim, test``, then ``recorded``, one for each of ``languages`` alone, ``this machine``, and
+    ``verdict``, which is on the recorded rows if those are asked for. What a claim has once stands in its first row.
+    Claims that have no number are left out.
+    """
+    from xling_utils.charts import LANGUAGE_NAMES
+
+    found: dict[str, list[Finding]] = {}
+    if recorded:
+        found["recorded"] = ledger.findings(scale)
+    for language in languages if recorded else ():
+        found[LANGUAGE_NAMES[language]] = ledger.findings_of_language(language, chapter, scale)
+    if len(live):
+        found["this machine"] = ledger.load().test({chapter: live}, scale)
+    shown = []
+    for place, claim in enumerate(ledger.load().claims):
+        if claim.chapter != chapter:
+            continue
+        own = {name: findings[place] for name, findings in found.items()}
+        tests = dict.fromkeys(part.text for finding in own.values() for part in finding.parts)
+        for number, text in enumerate(tests):
+            named = ("", "") if number else (claim.id.replace("-", "\u2011"), claim.claim)
+            row: dict[str, str | None] = dict(zip(("id", "claim", "test"), (*named, text), strict=True))
+            for name, finding in own.items():
+                row[name] = next((short(part) for part in finding.parts if part.text == text), None)
+            row["verdict"] = "" if number else verdict(own.get("recorded") or own["this machine"])
+            shown.append(row)
+    return pd.DataFrame(shown, columns=["id", "claim", "test", *found, "verdict"])
+
+
+def of_chapter(chapter: Opened, *, languages: Sequence[str] = ()) -> pd.DataFrame | None:
+    """:func:`table` of a chapter as it was opened; none where it shows nothing."""
+    recorded = chapter.model is None
+    if not len(chapter.both):
+        return None
+    return table(chapter.name, chapter.scale, chapter.measured, recorded=recorded, languages=languages)
+
+
+def short(part: Part) -> str:
+    """``"0.123 ± 0.022 (5)"``: mean, half of its 95 % interval, and what that is over."""
+    at, unit = part.interval, "" if part.unit == "seeds" else f" {part.unit}"
+    return f"{at.value:.3f} (1)" if at.n < 2 else f"{at.value:.3f} ± {at.high - at.value:.3f} ({at.n}{unit})"
+
+
+def value(part: Part) -> str:
+    """``"0.123 (0.101 to 0.145; 5 seeds)"``."""
+    at = part.interval
+    if at.n < 2:
+        return f"{at.value:.3f} (one {part.unit[:-1]})"
+    return f"{at.value:.3f} ({at.low:.3f} to {at.high:.3f}; {at.n} {part.unit})"
+
+
+def verdict(finding: Finding) -> str:
+    """The verdict in words; of one that cannot tell, where its tests lean."""
+    if finding.verdict == OPEN and finding.lean:
+        return f"{WORDS[OPEN]}; leans {finding.lean}"
+    return WORDS[finding.verdict]
+
+
+def as_json(scales: Sequence[str] = ledger.SCALES) -> list[dict[str, Any]]:
+    """Every claim with its finding at each scale, as plain data; NaN becomes ``None``."""
+    by_scale = {scale: ledger.findings(scale) for scale in scales}
+    listed = []
+    for place, claim in enumerate(ledger.load().claims):
+        known = {name: getattr(claim, name) for name in ("id", "paper", "where", "chapter", "claim", "theirs")}
+        found = {scale: _plain(findings[place]) for scale, findings in by_scale.items()}
+        listed.append({**known, "experiments": list(claim.experiments), "scales": found})
+    return listed
+
+
+def lines(listed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What :func:`as_json` returns as one row a claim, scale and test, for a terminal."""
+    rows = []
+    for claim in listed:
+        for scale, found in claim["scales"].items():
+            known = {"id": claim["id"], "where": claim["where"], "scale": scale, "verdict": WORDS[found["verdict"]]}
+            for test in found.get("tests", ()):
+                interval = "" if test["low"] is None else f"{test['low']:.3f} to {test['high']:.3f}"
+                found_here = {
+                    "value": f"{test['value']:.3f}",
+                    "interval": interval,
+                    "n": test["n"],
+                    "test": test["test"],
+                }
+                rows.append(known | found_here)
+            if "tests" not in found:
+                rows.append(known | {"value": "", "interval": "", "n": "", "test": found["reason"]})
+    return rows
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    if not finding.parts:
+        return {"verdict": finding.verdict, "reason": finding.reason}
+    parts = [
+        {
+            "test": part.text,
+            "value": part.interval.value,
+            "low": _number(part.interval.low),
+            "high": _number(part.interval.high),
+            "n": part.interval.n,
+            "over": part.unit,
+            "p": [_number(p) for p in part.p],
+        }
+        for part in finding.parts
+    ]
+    return {"verdict": finding.verdict, "leans": finding.lean, "p": finding.p, "tests": parts}
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,133 @@
+"""Does a seed that was never used say the same? One more seed of everything, held against every verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xling_utils import chapters
+from xling_utils.chapters import records
+from xling_utils.claims import ledger
+from xling_utils.claims.verdicts import LEVEL, NOT_REPRODUCED, PARTLY, REPRODUCED, VERDICTS, Part, keeps
+from xling_utils.core import files
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import DEVELOPMENT_SEEDS
+from xling_utils.core.specs import LANGUAGES
+from xling_utils.measures import Interval, kept_rows
+from xling_utils.runs import Compute
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCALE = "controlled"
+FILE = "claims.check.csv"
+COLUMNS = ("claim", "test", "verdict", "value", "low", "high", "n", "new", "repeated", "seed")
+
+
+def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
+    """Chapter -> rows of ``seed`` for all that is recorded at ``SCALE``: its runs are trained and measured where the
+    store has them not yet.
+
+    Raises :class:`UserError` for a seed that is recorded, or that budgets were tuned on, and where what is recorded
+    was trained by an earlier recipe.
+    """
+    recorded = {chapter: records.load(chapter, SCALE) for chapter in chapters.MODULES}
+    used = {*DEVELOPMENT_SEEDS, *(int(seed) for table in recorded.values() for seed in table["seed"].unique())}
+    if seed in used or seed < 0:
+        raise UserError(f"seed {seed} was used before, or is negative; take one of your own, such as {max(used) + 1}")
+    spoken = {chapter: _languages(table) for chapter, table in recorded.items() if len(table)}
+    if any(records.of_earlier_recipe(chapter, SCALE) for chapter in spoken):
+        raise UserError("the recorded runs are of an earlier recipe of training; a new seed can repeat none of them")
+    grids = {c: chapters.planned(c, SCALE, languages, 1, "all", None, seed) for c, languages in spoken.items()}
+    compute = Compute(jobs=jobs)
+    chapters.prepare(grids, SCALE, compute)  # of all chapters together, so that no core waits for one of them
+    return {c: chapters.table(c, SCALE, spoken[c], 1, "all", compute, seed=seed) for c in spoken}
+
+
+def _languages(recorded: pd.DataFrame) -> Sequence[str]:
+    there = {*recorded["source"], *recorded["target"]}
+    return [language for language in LANGUAGES[1:] if language in there] or LANGUAGES[1:2]
+
+
+def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Every test of every claim that more than one seed is recorded of: ``claim, test, verdict, value, low, high, n``
+    of the recorded seeds, ``new`` of the one in ``rows`` (chapter -> rows), and whether it is ``repeated``.
+
+    A decided verdict is repeated if the new seed, alone, lies on the side of the bound that it says, in every test that
+    it rests on; "cannot tell" if every test of the new seed lies where the recorded seeds predict it: in their 95 %
+    prediction interval (Student's), corrected for the tests of the claim (Bonferroni).
+    """
+    import pandas as pd
+
+    found = []
+    same = {chapter: _recorded_too(table, chapter) for chapter, table in rows.items()}
+    for before, alone in zip(ledger.findings(SCALE), ledger.load().test(same, SCALE), strict=True):
+        new = {part.text: part.interval.value for part in alone.parts}
+        parts = [part for part in before.parts if part.interval.n > 1 and before.claim.chapter in rows]
+        again = all(_repeats(part, new.get(part.text, math.nan), before.verdict, len(parts)) for part in parts)
+        for part in parts:
+            at = part.interval
+            found.append(
+                {"claim": before.claim.id, "test": part.text, "verdict": before.verdict, "value": at.value,
+                 "low": at.low, "high": at.high, "n": at.n, "new": new.get(part.text), "repeated": again}
+            )  # fmt: skip
+    return pd.DataFrame(found)
+
+
+def _recorded_too(rows: pd.DataFrame, chapter: str) -> pd.DataFrame:
+    """The rows of what is recorded, condition by condition and language by language: a chapter's runs may be more."""
+    factors = [column for column in chapters.module(chapter).COLUMNS if column != "beside"]  # the key of a run
+    what = [*factors, "task", "metric", "source", "target"]
+    recorded = records.load(chapter, SCALE)[what].astype(str).drop_duplicates()
+    kept = rows[what].astype(str).merge(recorded, how="left", on=what, indicator=True)["_merge"] == "both"
+    return rows[kept.to_numpy()]
+
+
+def _repeats(part: Part, new: float, verdict: str, tests: int) -> bool:
+    rests_on = {REPRODUCED: REPRODUCED, PARTLY: REPRODUCED, NOT_REPRODUCED: NOT_REPRODUCED}
+    if verdict in rests_on:
+        return part.lean != rests_on[verdict] or keeps(part.test, new) == (part.lean == REPRODUCED)
+    low, high = _predicted(part.interval, LEVEL / tests)
+    return low <= new <= high
+
+
+def _predicted(found: Interval, level: float) -> tuple[float, float]:
+    """Where one more value of the sample of ``found`` lies, but for a chance of ``level``."""
+    from scipy.stats import t
+
+    half = (found.high - found.low) / 2  # of the mean, at 95 %
+    half *= t.ppf(1 - level / 2, found.n - 1) / t.ppf(0.975, found.n - 1) * (found.n + 1) ** 0.5
+    return found.value - half, found.value + half
+
+
+def write(found: pd.DataFrame, seed: int) -> Path:
+    """``_build/records/claims.check.csv`` of what :func:`check` found."""
+    path = ledger.root() / "_build/records" / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(kept_rows.to_csv(found.assign(seed=seed)), encoding="utf-8")
+    return path
+
+
+def committed() -> pd.DataFrame:
+    """The check that is committed, as :func:`check` returns it with its ``seed``; empty without one."""
+    import pandas as pd
+
+    path = ledger.root() / "book/records" / FILE
+    if not path.exists():
+        return pd.DataFrame()
+    found = files.table(path, COLUMNS, numbers=("value", "new", "seed"), dtype={"claim": "str", "test": "str"})
+    if not (
+        found["seed"].notna().all()
+        and found["repeated"].isin([True, False]).all()
+        and found["verdict"].isin(VERDICTS).all()
+    ):
+        raise UserError(f"{path}: a row without seed, verdict, or whether it is repeated; restore the file")
+    return found
+
+
+def share(found: pd.DataFrame) -> tuple[int, int]:
+    """How many claims' verdicts were repeated, of how many."""
+    by_claim = found.drop_duplicates("claim")
+    return int(by_claim["repeated"].sum()), len(by_claim)

@@ -1,0 +1,57 @@
+"""``xling data``: directories of real text from the command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from xling_utils.book import languages_of
+from xling_utils.cli.output import OPTIONS, aligned
+from xling_utils.core.errors import printable
+
+app = typer.Typer(help="Look after a directory of real text, and carry it to another machine.", **OPTIONS)
+
+
+@app.command()
+def check(directory: Annotated[Path, typer.Argument(metavar="DIR")]) -> int:
+    """Check that a data directory can be read, file by file."""
+    from xling_utils.corpora import checks
+
+    findings = checks.check(directory)
+    for finding in findings:
+        if finding.level == "broken":  # its message names the file and the line
+            print(f"broken  {finding.message}", file=sys.stderr)
+        else:
+            print(printable(f"{finding.level:8}{finding.path.relative_to(directory)}: {finding.message}"))
+    broken = sum(finding.level == "broken" for finding in findings)
+    if rows := checks.summary(findings):
+        print(aligned(rows))
+    print(f"{directory}: {broken} broken" if broken else f"{directory}: nothing is broken")
+    return 2 if broken else 0
+
+
+@app.command()
+def pack(
+    directory: Annotated[Path, typer.Argument(metavar="DIR")],
+    languages: Annotated[str, typer.Option(metavar="L,L,...", help="Languages beside English.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The archive to write, a .tar.xz.")],
+) -> None:
+    """Write what runs of these languages read to one archive, under the same names: they keep their keys."""
+    from xling_utils.corpora import archive
+
+    files, digest = archive.pack(directory, languages_of(languages), out)
+    print(f"{out}: {files} files, {out.stat().st_size / 1e6:.1f} MB, sha256 {digest}")
+
+
+@app.command()
+def unpack(
+    file: Annotated[Path, typer.Argument(metavar="FILE")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
+) -> None:
+    """Unpack an archive of `xling data pack`, all of it checked, or nothing."""
+    from xling_utils.corpora import archive
+
+    print(f"{directory}: {archive.unpack(file, directory)} files, all as their sha256 says")

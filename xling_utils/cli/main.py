@@ -1,0 +1,241 @@
+"""The ``xling`` command. Everything heavy is imported inside the command that needs it."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from xling_utils.book import languages_of
+from xling_utils.cli import data, runs
+from xling_utils.cli.output import OPTIONS, Json, aligned, to_json
+from xling_utils.core import startup
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import LANGUAGES
+
+if TYPE_CHECKING:
+    from xling_utils.book import ChapterFailure
+
+app = typer.Typer(
+    help="Run, render and inspect the book.", pretty_exceptions_enable=False, no_args_is_help=True, **OPTIONS
+)
+app.add_typer(runs.app, name="runs")
+app.add_typer(data.app, name="data")
+
+UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+
+DataDirectory = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", envvar="XLING_DATA", help="The directory of real text."),
+]
+
+
+def main() -> None:
+    """Runs the command line: 0 on success, 1 when a chapter or benchmark failed, 2 with one line on standard
+    error on a mistake of the caller, 130 when interrupted."""
+    startup.spare()
+    for stream in (sys.stdout, sys.stderr):  # names of files may be in no encoding, terminals in an old one
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        code = app(standalone_mode=False)
+    except UserError as error:
+        print(f"xling: {error}", file=sys.stderr)
+        code = 2
+    except typer.TyperException as error:
+        code = _show_usage_error(error)
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            raise
+        hint = "what was finished is kept, the same command continues"
+        print(f"xling: {error.filename or 'writing'}: {error.strerror}; {hint}", file=sys.stderr)
+        code = 2
+    if code == 130:
+        print("xling: interrupted; what was finished is kept, the same command continues", file=sys.stderr)
+    sys.exit(code)
+
+
+class _Pairs(TyperCommand):
+    """A command whose ``-p`` takes a name and a value, as papermill's does."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        joined, rest = [], list(args)
+        while rest:
+            word = rest.pop(0)
+            if word == "-p":
+                if len(rest) < 2:
+                    raise UserError("-p takes a NAME and a VALUE: -p scale controlled")
+                word = f"-p{rest.pop(0)}={rest.pop(0)}"
+            joined.append(word)
+        return super().parse_args(ctx, joined)
+
+
+@app.command(cls=_Pairs)
+def run(
+    chapter: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="CHAPTER", help="01_data_size, ...; all if none is named."),
+    ] = None,
+    scale: Annotated[str | None, typer.Option(metavar="S", help="smoke, controlled, natural or paper.")] = None,
+    seeds: Annotated[int | None, typer.Option(metavar="N", min=1, help="Seeds for every condition.")] = None,
+    data: DataDirectory = None,
+    engine: Annotated[str | None, typer.Option(metavar="E", help="Where runs are trained: local or dask.")] = None,
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of Dask's scheduler.")] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", min=1, help="Runs trained at a time.")] = None,
+    parameter: Annotated[
+        list[str] | None, typer.Option("-p", metavar="NAME VALUE", help="Any parameter of the chapters.")
+    ] = None,
+    records_only: Annotated[
+        bool, typer.Option("--records-only", help="No notebooks: train and measure, rows into _build/records.")
+    ] = False,
+) -> int:
+    """Execute chapters into _build/executed, those that are up to date excepted."""
+    options = {"scale": scale, "seeds": seeds, "data": data and str(data.absolute())}
+    options |= {"engine": engine, "scheduler": scheduler, "jobs": jobs}
+    given = {name: value for name, value in options.items() if value is not None}
+    typed = dict(pair.split("=", 1) for pair in parameter or ())
+    if twice := sorted({n for n, v in options.items() if v is not None and n != "data"} & set(typed)):
+        raise UserError(f"{twice[0]} is given twice, as --{twice[0]} and with -p")
+    given = {name: value for name, value in given.items() if name not in typed}
+    if records_only:
+        from xling_utils.book import record as take
+    else:
+        from xling_utils.book import execute as take
+    return _reported(take(_root(), chapter or [], given, typed, say=lambda line: print(line, flush=True)))
+
+
+@app.command()
+def book(
+    repository: Annotated[
+        str | None, typer.Option(metavar="URL", help="On GitHub: chapters get buttons for Binder and Colab.")
+    ] = None,
+    branch: Annotated[str, typer.Option(metavar="NAME", help="Of the repository; a tag will do.")] = "main",
+) -> None:
+    """Render the executed chapters and the pages to _build/html."""
+    from xling_utils.book import render
+    from xling_utils.cli import reference
+
+    fills = {"commands": lambda: reference.commands(app), "columns": reference.columns}
+    print(render(_root(), repository=repository, branch=branch, fills=fills))
+
+
+@app.command()
+def probe(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder, or a name on the Hub.")],
+    data: DataDirectory = None,
+    languages: Annotated[str, typer.Option(metavar="L,L,...", help="Languages beside English.")] = ",".join(
+        LANGUAGES[1:]
+    ),
+) -> int:
+    """Put any masked language model under the lens: chapters 5 to 7, as a small book of its own."""
+    from xling_utils.book import probe as run_probe
+
+    pages, failures = run_probe(_root(), model, languages_of(languages), data, say=lambda line: print(line, flush=True))
+    if not failures:
+        print(pages)
+    return _reported(failures)
+
+
+@app.command()
+def plan(
+    chapter: Annotated[str, typer.Argument(metavar="CHAPTER", help="01_data_size, ...")],
+    scale: Annotated[str, typer.Option(metavar="S", help="smoke, controlled, natural or paper.")] = "controlled",
+    data: DataDirectory = None,
+    as_json: Json = False,
+) -> None:
+    """List the runs of a chapter, with size and cost, without training."""
+    from xling_utils import chapters
+    from xling_utils.book import chapters as known_chapters
+    from xling_utils.core.specs import SCALES
+
+    for kind, value, known in (("chapter", chapter, known_chapters(_root())), ("scale", scale, SCALES)):
+        if value not in known:
+            raise UserError(f"unknown {kind} {value!r}; known: {', '.join(known)}")
+    rows = chapters.plan(chapter, scale, data=data)
+    print(to_json(rows) if as_json else aligned(rows))
+
+
+@app.command(name="claims")
+def show_claims(
+    scale: Annotated[
+        str | None, typer.Option(metavar="S", help="controlled, natural or paper; all without it.")
+    ] = None,
+    as_json: Json = False,
+    check_seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Train and measure one more seed, and hold every verdict against it."),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", min=1, help="Runs trained at a time.")] = None,
+) -> None:
+    """Show what became of every claim of the papers."""
+    from xling_utils.claims import listing, replication
+    from xling_utils.claims.ledger import SCALES
+
+    _root()
+    if scale and scale not in SCALES:
+        raise UserError(f"unknown scale {scale!r}; known: {', '.join(SCALES)}")
+    if check_seed is not None:
+        found = replication.check(replication.measure(check_seed, jobs))
+        path = replication.write(found, check_seed)
+        repeated, of = replication.share(found)
+        print(f"{repeated} of {of} verdicts repeated by seed {check_seed}: {path}")
+        return
+    listed = listing.as_json([scale] if scale else SCALES)
+    print(to_json(listed) if as_json else aligned(listing.lines(listed)))
+
+
+@app.command()
+def bench(
+    name: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="All if none is named.")] = None,
+    list_names: Annotated[bool, typer.Option("--list", help="Only list the names.")] = False,
+) -> int:
+    """Run the benchmarks one after the other."""
+    scripts = {path.stem: path for path in sorted((_root() / "benchmarks").glob("[!_]*.py"))}
+    if list_names:
+        print("\n".join(scripts))
+        return 0
+    for wanted in name or ():
+        if wanted not in scripts:
+            raise UserError(f"unknown benchmark {wanted!r}; known: {', '.join(scripts)}")
+    failed = []
+    for each in name or scripts:
+        print(f"## {each}", flush=True)
+        if subprocess.run([sys.executable, str(scripts[each])], check=False).returncode:
+            failed.append(each)
+    if failed:
+        print(f"xling: failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _reported(failures: Sequence[ChapterFailure]) -> int:
+    """The exit code of chapters of which ``failures`` did not run to their end."""
+    for failure in failures:
+        print(f"xling: {failure.chapter}: {failure.message} [log: {failure.log}]", file=sys.stderr)
+    if not failures:
+        return 0
+    return 2 if all(failure.user for failure in failures) else 1
+
+
+def _root() -> Path:
+    from xling_utils.core.project import project_root
+
+    root = project_root()
+    if root is None:
+        raise UserError(f"{Path.cwd()} is not in a book: change to the folder that holds _toc.yml and notebooks/")
+    return root
+
+
+def _show_usage_error(error: typer.TyperException) -> int:
+    context = getattr(error, "ctx", None)
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    if "\n" in message:  # the help that a command without arguments asks for
+        print(message)
+    else:
+        path = context.command_path if context else "xling"
+        print(f"{path}: {message.rstrip('.')} (see {path} --help)", file=sys.stderr)
+    return 2

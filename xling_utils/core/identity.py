@@ -1,0 +1,64 @@
+"""What a result was made of, as a hash: files by their content, this package, and the libraries that compute."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from sysconfig import get_path
+
+PACKAGE = Path(__file__).parents[1]
+LIBRARIES = ("numpy", "pandas", "scipy")
+
+
+def of(*parts: str | Path) -> str:
+    """The hash of texts, and of files by name and content; one that cannot be read differs from an empty one."""
+    digest = hashlib.sha256()
+    for part in parts:
+        line = f"{part.name} {_of_any(part)}" if isinstance(part, Path) else part
+        digest.update(f"{len(line)} {line}\n".encode())
+    return digest.hexdigest()
+
+
+def _of_any(path: Path) -> str | None:
+    try:
+        return of_file(path)
+    except OSError:
+        return None
+
+
+def of_folder(folder: Path) -> str:
+    """The hash of all files in ``folder`` and of their places in it."""
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return of(*(f"{path.relative_to(folder).as_posix()} {_of_any(path)}" for path in found))
+
+
+def of_file(path: Path) -> str:
+    """The hash of a file's content, which is read again when its size or the time that it was written changed."""
+    state = path.stat()
+    return _content(path, state.st_size, state.st_mtime_ns)
+
+
+@cache
+def _content(path: Path, *_: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@cache
+def package() -> str:
+    """The hash of this package's code and tables, and of the Python and the libraries that they compute with."""
+    return of(platform.python_version(), *(f"{name} {version(name)}" for name in LIBRARIES), *_sources())
+
+
+@cache
+def installed() -> str:
+    """The hash of the names and versions of all packages that are installed beside this one."""
+    return of(*sorted(path.name for path in Path(get_path("purelib")).glob("*.dist-info")))
+
+
+def _sources() -> Iterable[Path]:
+    return sorted(path for kind in ("*.py", "*.tsv") for path in PACKAGE.rglob(kind))

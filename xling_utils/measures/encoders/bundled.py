@@ -1,0 +1,94 @@
+"""The encoder of real text that comes with the book, so that its widgets speak real languages without any data.
+
+``book/models/`` holds one run as the store keeps it, and beside it what the widgets of chapters 5 and 6 read off its
+text: means, sets of tokens and the states of some tokens. The text itself stays where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from xling_utils.core.errors import UserError
+from xling_utils.core.files import json_object
+from xling_utils.core.project import checkout
+from xling_utils.core.scales import scale
+from xling_utils.measures.encoders import hidden_states
+from xling_utils.measures.encoders.masked_lm import Subject
+from xling_utils.measures.encoders.representations import UNITS
+from xling_utils.runs import Run, RunStore
+
+FOLDER = Path("book") / "models"
+STATES, TOKENS = "languages.safetensors", "tokens.json"
+SHOWN = 200
+"""Tokens a language whose states are kept."""
+
+
+@dataclass(frozen=True)
+class Bundled(Subject):
+    """A subject without text: it has the ``means``, ``tokens`` and :meth:`apart` that were kept of its own, whatever
+    number of sentences is asked for."""
+
+    folder: Path = FOLDER
+
+    def means(self, language: str, sentences: int, unit: str = "token") -> npt.NDArray[np.float32]:
+        return self._kept[f"{unit}.{language}"]
+
+    def tokens(self, language: str, sentences: int) -> set[str]:
+        ids = json_object(self.folder / TOKENS)[language]
+        return set(self.tokenizer.convert_ids_to_tokens(ids))
+
+    def apart(
+        self, language: str, sentences: int, count: int
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        return self._kept[f"states.{language}"][:, :count].astype(np.float32), self.means(language, sentences)
+
+    @cached_property
+    def _kept(self) -> dict[str, npt.NDArray[np.float32]]:
+        try:
+            return load_file(self.folder / STATES)
+        except (OSError, SafetensorError) as error:
+            raise UserError(f"{self.folder / STATES}: {error}; restore the one that is committed") from None
+
+
+def load(folder: Path | None = None) -> Bundled:
+    """The encoder that comes with the book (in ``folder``, if that is not the book's), its files checked.
+
+    Raises :class:`UserError` outside of a checkout, and if the files are not what they were.
+    """
+    if folder is None:
+        folder = checkout("bundled encoder") / FOLDER
+    store = RunStore(folder)
+    keys = store.keys()
+    runs = [run for key in keys if (run := store.get(key))]
+    if len(runs) != 1:
+        raise UserError(f"{folder}: {len(runs)} sound runs; restore the one that is committed")
+    model, tokenizer = hidden_states.of_run(runs[0])
+    spec = runs[0].spec
+    return Bundled(runs[0].key, model, tokenizer, spec.corpus, None, spec.tokenizer.form, spec.seed, folder=folder)
+
+
+def write(run: Run, data: Path | None, folder: Path) -> None:
+    """Puts a stored ``run`` into ``folder`` for :func:`load`, with means, tokens and states of its text in ``data``, in
+    place of what is there. CONTRIBUTING says when."""
+    subject = Subject.of_run(run, data)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(run.path, folder / run.key)
+    count = scale("natural").mean_sentences
+    kept, tokens = {}, {}
+    for language in subject.languages:
+        for unit in UNITS:
+            kept[f"{unit}.{language}"] = subject.means(language, count, unit)
+        kept[f"states.{language}"] = subject.apart(language, count, SHOWN)[0].astype(np.float16)
+        tokens[language] = sorted(subject.tokenizer.convert_tokens_to_ids(list(subject.tokens(language, count))))
+    whole = {name: np.ascontiguousarray(array) for name, array in kept.items()}  # safetensors writes no other right
+    save_file(whole, folder / STATES)
+    (folder / TOKENS).write_text(json.dumps(tokens, separators=(",", ":")), encoding="utf-8")

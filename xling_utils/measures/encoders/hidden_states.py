@@ -1,0 +1,185 @@
+"""Any masked language model of ``transformers`` under the lens: its layers, read.
+
+Nothing is known of a model by name. Its blocks are the module list as long as its configuration has layers; layer 0 is
+what the first block takes in, layer l what block l gives out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import EncoderSpec
+from xling_utils.models import tokenization
+from xling_utils.runs import Run
+from xling_utils.runs.store import TOKENIZER_FILE
+
+BATCH = 64
+"""Texts that are read at a time where each is read many times over."""
+PLACES = 4096
+"""Places that are read at a time, those of padding included."""
+CHUNK = 4096
+"""Texts that are sorted by length together."""
+
+
+def blocks_of(model: Any) -> nn.ModuleList:
+    """The transformer blocks of a ``PreTrainedModel``, first to last.
+
+    Raises :class:`UserError` if there is not exactly one list of as many modules as its configuration has layers.
+    """
+    count = model.config.num_hidden_layers
+    lists = [module for module in model.modules() if isinstance(module, nn.ModuleList) and len(module) == count]
+    outer = [found for found in lists if not any(found in other.modules() for other in lists if other is not found)]
+    if len(outer) != 1:
+        raise UserError(
+            f"{type(model).__name__}: {len(outer)} lists of {count} modules, so its layers cannot be told; "
+            "use an encoder whose blocks stand in one list"
+        )
+    return outer[0]
+
+
+@dataclass(frozen=True)
+class States:
+    """States of a batch: ``rows`` of it are the numbers of texts; ``layers`` float32 (layers + 1, batch, length, d);
+    ``tokens`` and ``special`` bool (batch, length): which places hold a token, and which of these hold one that the
+    tokenizer added; ``ids`` int64."""
+
+    rows: list[int]
+    layers: Tensor
+    tokens: Tensor
+    special: Tensor
+    ids: Tensor
+
+
+@torch.inference_mode()
+def states(model: Any, tokenizer: Any, texts: Sequence[str], places: int = PLACES) -> Iterator[States]:
+    """States of ``texts`` at every layer, as many texts at a time as fill so many ``places``, and one at least. Texts
+    of about the same length are read together, so the batches are in no order; texts longer than the model takes are
+    cut. Raises :class:`UserError` if the tokenizer has ids that the model does not know."""
+    blocks = blocks_of(model)
+    for start in range(0, len(texts), CHUNK):
+        encoded = _encoded(model, tokenizer, texts[start : start + CHUNK])
+        for rows in _by_length([len(ids) for ids in encoded["input_ids"]], places):
+            inputs = _padded(model, tokenizer, {name: [of[row] for row in rows] for name, of in encoded.items()})
+            special = inputs.pop("special_tokens_mask").bool()
+            with recording(blocks) as kept:
+                model.base_model.eval()(**inputs)  # without its prediction head, which costs most
+            tokens = inputs["attention_mask"].bool()
+            layers = torch.stack([state_of(output) for output in kept]).float()
+            yield States([start + row for row in rows], layers, tokens, special & tokens, inputs["input_ids"])
+
+
+def _by_length(lengths: Sequence[int], places: int) -> Iterator[list[int]]:
+    """The numbers of all texts, those of about the same length together; within a batch in their order."""
+    batch: list[int] = []
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[row] > places:
+            yield sorted(batch)
+            batch = []
+        batch.append(row)
+    if batch:
+        yield sorted(batch)
+
+
+@contextmanager
+def recording(blocks: nn.ModuleList) -> Iterator[list[Any]]:
+    """Within it, a pass of the model leaves what the first block takes in and what every block gives out: a state, or
+    a tuple that begins with one (see :func:`state_of`)."""
+    kept: list[Any] = []
+    with ExitStack() as hooks:
+        first = blocks[0].register_forward_pre_hook(lambda _, inputs: kept.append(inputs[0]))
+        hooks.callback(first.remove)
+        for block in blocks:
+            each = block.register_forward_hook(lambda _, __, output: kept.append(output))
+            hooks.callback(each.remove)
+        yield kept
+
+
+def state_of(output: Any) -> Tensor:
+    """The state in what a block gives out."""
+    return output[0] if isinstance(output, tuple) else output
+
+
+def of_run(run: Run, language: str | None = None) -> tuple[Any, Any]:
+    """A stored encoder as ``transformers`` has it: a ``BertForMaskedLM``, and a tokenizer that puts ``[CLS]`` before
+    and ``[SEP]`` behind a text, as in pretraining. On the GPU where there is one. Where languages have parts or ids of
+    their own, those of ``language``.
+
+    Raises :class:`UserError` on static vectors, and on encoders with parts or ids of their own if no language is named.
+    """
+    from tokenizers.processors import TemplateProcessing
+    from transformers import BertForMaskedLM, PreTrainedTokenizerFast
+
+    model_spec, tokenizer_spec = run.spec.model, run.spec.tokenizer
+    if not isinstance(model_spec, EncoderSpec):
+        raise UserError(f"run {run.key}: takes an encoder, not static vectors")
+    if language is None and (model_spec.separate or tokenizer_spec.own_ids):
+        raise UserError(f"run {run.key}: its languages have parts or ids of their own; name one of them")
+    languages = run.spec.corpus.languages
+    spoken = language or languages[0]
+    coder = tokenization.coders(tokenization.load(run.path / TOKENIZER_FILE), tokenizer_spec, languages)[spoken]
+    inner = coder.own_tokenizer()
+    names = tokenization.SPECIAL
+    first, last = names[tokenization.CLS], names[tokenization.SEP]
+    inner.post_processor = TemplateProcessing(
+        single=f"{first} $A {last}",
+        special_tokens=[(first, tokenization.CLS + coder.special), (last, coder.separator)],
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=inner, model_max_length=model_spec.positions, pad_token=names[tokenization.PAD],
+        unk_token=names[tokenization.UNK], cls_token=first, sep_token=last, mask_token=names[tokenization.MASK],
+        split_special_tokens=True,  # "[MASK]" written in the text is text
+        model_input_names=["input_ids", "attention_mask", *["token_type_ids"] * model_spec.next_sentence],
+    )  # fmt: skip
+    with without_bars():
+        model: Any = BertForMaskedLM.from_pretrained(run.path / spoken if model_spec.separate else run.path)
+    return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """No bar of transformers' for a model that loads in a moment."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def encode(model: Any, tokenizer: Any, texts: Sequence[str]) -> dict[str, Tensor]:
+    """``texts`` as the model's inputs and ``special_tokens_mask``, padded on the right and cut to what it takes."""
+    return _padded(model, tokenizer, _encoded(model, tokenizer, texts))
+
+
+def _encoded(model: Any, tokenizer: Any, texts: Sequence[str]) -> dict[str, list[list[int]]]:
+    """The same as lists of numbers, without padding."""
+    limit = min(int(getattr(model.config, "max_position_embeddings", 512)), int(tokenizer.model_max_length))
+    encoded = dict(tokenizer(list(texts), truncation=True, max_length=limit, return_special_tokens_mask=True))
+    known = model.get_input_embeddings().num_embeddings
+    highest = max((max(ids, default=0) for ids in encoded["input_ids"]), default=0)
+    if highest >= known:
+        raise UserError(f"the tokenizer does not fit the model: id {highest} of {known}")
+    return encoded
+
+
+def _padded(model: Any, tokenizer: Any, encoded: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Tensor]:
+    padding = {"input_ids": tokenizer.pad_token_id or 0, "token_type_ids": tokenizer.pad_token_type_id}
+    rows = next(iter(encoded.values()))
+    inputs = {}
+    for name, lists in encoded.items():
+        grid = np.full((len(rows), max(map(len, rows))), padding.get(name, 0), dtype=np.int64)
+        for row, numbers in enumerate(lists):
+            grid[row, : len(numbers)] = numbers
+        inputs[name] = torch.from_numpy(grid).to(model.device)
+    return inputs

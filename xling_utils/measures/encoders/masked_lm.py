@@ -1,0 +1,125 @@
+"""What chapters 5 to 7 look into: a masked language model with its tokenizer, and the text it is measured on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xling_utils import corpora
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import CorpusSpec, Form
+from xling_utils.measures.encoders import hidden_states, hub, language_identity
+from xling_utils.measures.encoders.representations import means_by_unit
+from xling_utils.runs import Run
+
+TEXT_SEED = 0
+"""Draws the text that a model from elsewhere is measured on."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """``model`` is any masked language model of ``transformers`` with its ``tokenizer``; ``corpus`` says where its
+    languages' text comes from, ``data`` is the directory of real text, and ``key`` identifies the weights.
+
+    ``form`` is that of real text (see :mod:`corpora.text`); ``seed`` draws whatever is drawn in measuring.
+    """
+
+    key: str
+    model: Any
+    tokenizer: Any
+    corpus: CorpusSpec
+    data: Path | None
+    form: Form
+    seed: int
+    _means: dict[tuple[str, int], dict[str, npt.NDArray[np.float32]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    @classmethod
+    def of_run(cls, run: Run, data: Path | None = None) -> Subject:
+        """A stored encoder and the text that it was trained on. Raises what :func:`hidden_states.of_run` raises."""
+        model, tokenizer = hidden_states.of_run(run)
+        spec = run.spec
+        return cls(run.key, model, tokenizer, spec.corpus, data, spec.tokenizer.form, spec.seed)
+
+    @classmethod
+    def of_model(cls, name: str, languages: Sequence[str], data: Path | None, sentences: int) -> Subject:
+        """A model of ``transformers`` in a local folder or on the Hub, and ``sentences`` of real text a language.
+
+        The folder of a stored run brings its own text, unless ``data`` is given. Raises :class:`UserError` if there is
+        no text, and what :func:`hub.load` raises.
+        """
+        run = hub.run_in(Path(name))
+        if run and data is None:
+            return cls.of_run(run)
+        if data is None:
+            raise UserError(f"{name}: there is no text to measure it on; name a directory of real text (--data DIR)")
+        model, tokenizer = hidden_states.of_run(run) if run else hub.load(name)
+        corpus = CorpusSpec("directory", tuple(languages), sentences, TEXT_SEED)
+        form: Form = run.spec.tokenizer.form if run else "raw"
+        return cls(hub.key(model), model, tokenizer, corpus, data, form, TEXT_SEED)
+
+    def untrained(self) -> Subject:
+        """The same with weights drawn anew: the negative control."""
+        return replace(self, key=f"{self.key}-untrained", model=hub.drawn_anew(self.model, self.seed))
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Of its text, in their order."""
+        return self.corpus.languages
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The languages beside English. Raises :class:`UserError` if English is not among them, or nothing else."""
+        found = tuple(language for language in self.languages if language != "en")
+        if "en" not in self.languages or not found:
+            raise UserError(f"{self.key}: reads {' '.join(self.languages)}; English and another language are needed")
+        return found
+
+    @property
+    def layers(self) -> int:
+        """Its blocks; layer 0, the embedding output, is not counted."""
+        return len(hidden_states.blocks_of(self.model))
+
+    def text(self, language: str, sentences: int) -> Sequence[str]:
+        """The first ``sentences`` of a language's text, or as many as there are. No test holds any of them."""
+        spec = self.corpus
+        if not spec.changes:  # then each language stands for itself
+            domains = spec.domains and (spec.domains[spec.languages.index(language)],)
+            spec = replace(spec, languages=(language,), domains=domains)
+        return _text(spec, self.data, self.form, language, sentences)
+
+    def means(self, language: str, sentences: int, unit: str = "token") -> npt.NDArray[np.float32]:
+        """The mean state at every layer of the first ``sentences`` of a language's text, float32 (layers + 1, d), over
+        ``unit``: one of :data:`representations.UNITS`. Computed once. Raises what
+        :func:`representations.language_means` raises."""
+        found = self._means.get((language, sentences))
+        if found is None:
+            found = means_by_unit(self.model, self.tokenizer, self.text(language, sentences))
+            self._means[language, sentences] = found
+        return found[unit]
+
+    def tokens(self, language: str, sentences: int) -> set[str]:
+        """The tokens that occur in the first ``sentences`` of a language's text, special ones left out."""
+        return language_identity.token_sets(self.tokenizer, {language: self.text(language, sentences)})[language]
+
+    def apart(
+        self, language: str, sentences: int, count: int
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """States of the first ``count`` tokens of a language's text beyond its first ``sentences`` sentences, float32
+        (layers + 1, count, d), and its mean state (layers + 1, d) over those. A shorter text is halved."""
+        text = self.text(language, 2 * sentences)
+        half = len(text) // 2
+        states = language_identity.token_states(self.model, self.tokenizer, text[half:], count)
+        return states, self.means(language, half)
+
+
+@lru_cache(maxsize=64)
+def _text(spec: CorpusSpec, data: Path | None, form: Form, language: str, sentences: int) -> Sequence[str]:
+    return corpora.load(spec, data, form=form)[language][:sentences]["text"]

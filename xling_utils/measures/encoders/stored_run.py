@@ -1,0 +1,107 @@
+"""A stored run opened for measuring: its text, its words, its pieces and its models, each loaded once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from safetensors.numpy import load_file
+
+from xling_utils import corpora
+from xling_utils.core.scales import Scale
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, Form
+from xling_utils.measures.encoders.representations import contextual_words, static_words
+from xling_utils.models import tokenization, transformers_format
+from xling_utils.models.encoder import Encoder, Encoders
+from xling_utils.models.tokenization import UNK, TokenStream
+from xling_utils.runs import Run
+from xling_utils.runs.store import SNAPSHOTS, TOKENIZER_FILE, VECTORS_FILE
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+KEPT_TEXTS = 4
+"""Texts that a process keeps at hand: the runs that it measures one after another often share theirs."""
+
+
+class Reading:
+    """A stored run with what is needed to measure it at ``scale``: ``coders``, which turn text into pieces, by
+    language; ``data`` is the directory of real text."""
+
+    def __init__(self, run: Run, scale: Scale, data: Path | None = None) -> None:
+        spec = run.spec
+        self.run, self.scale, self.data = run, scale, data
+        tokenizer = tokenization.load(run.path / TOKENIZER_FILE)
+        self.coders = tokenization.coders(tokenizer, spec.tokenizer, spec.corpus.languages)
+        self._streams: dict[str, TokenStream] = {}
+
+    @cached_property
+    def texts(self) -> dict[str, Dataset]:
+        """The datasets that the run was trained on, by language."""
+        spec = self.run.spec
+        return _texts(spec.corpus, self.data, form=spec.tokenizer.form)
+
+    @property
+    def others(self) -> list[str]:
+        """The languages beside English."""
+        return [language for language in self.texts if language != "en"]
+
+    @cached_property
+    def counts(self) -> dict[str, Counter[str]]:
+        """How often each word stands in the first rows of a language's text: as many as the scale's small corpus
+        has, whatever the run's, so that runs on much and on little text are asked for the same words."""
+        first = range(min(self.run.spec.corpus.sentences, self.scale.sentences[0]))
+        return {language: counted_words(text.select(first)) for language, text in self.texts.items()}
+
+    @cached_property
+    def model(self) -> Encoders | npt.NDArray[np.float32]:
+        """The run's encoders, or its static vectors (pieces, d)."""
+        spec = self.run.spec
+        if isinstance(spec.model, EncoderSpec):
+            return transformers_format.load_all(self.run.path, spec.model, spec.corpus.languages)
+        return load_file(self.run.path / VECTORS_FILE)["vectors"]
+
+    def snapshots(self) -> Iterator[tuple[int, Encoder]]:
+        """The encoder at the steps of its training that the run kept, (step, encoder) in their order."""
+        for path in sorted((self.run.path / SNAPSHOTS).glob("*.safetensors")):
+            yield int(path.stem), transformers_format.load(self.run.path, f"{SNAPSHOTS}/{path.name}")
+
+    def vectors(self, language: str, words: Sequence[str], snapshot: Encoder | None = None) -> npt.NDArray[np.float32]:
+        """Vectors of words of ``language``, float32 (layers + 1, words, d); static vectors are one layer.
+
+        A word that the text does not hold in full, or all of whose pieces are ``[UNK]``, has a zero vector. With a
+        ``snapshot``, its vectors. The text is encoded at every call.
+        """
+        encoded = [tuple(ids) for ids in self.coders[language].encode(words)]
+        pieces = [() if set(ids) == {UNK} else ids for ids in encoded]
+        if not isinstance(self.model, Encoders):
+            return static_words(self.model, pieces)[None]
+        length = (self.run.spec.training or self.scale.training).length
+        encoder = snapshot or self.model.of(language)
+        return contextual_words(encoder, self._stream(language), pieces, length, self.scale.context_tokens).vectors
+
+    def _stream(self, language: str) -> TokenStream:
+        """The beginning of the text: a word has at least one piece, and a sentence a separator, so as many sentences
+        as hold ``context_tokens`` words and separators are enough."""
+        if language not in self._streams:
+            text = self.texts[language]
+            words = np.array([len(line.split()) for line in text["text"][:]])
+            enough = np.searchsorted(np.cumsum(words + (words > 0)), self.scale.context_tokens) + 1
+            beginning = text.select(range(min(int(enough), len(text))))
+            self._streams[language] = self.coders[language].stream(beginning)
+        return self._streams[language]
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _texts(corpus: CorpusSpec, data: Path | None, *, form: Form) -> dict[str, Dataset]:
+    return corpora.load(corpus, data, form=form)
+
+
+def counted_words(text: Dataset) -> Counter[str]:
+    """How often each space-separated word stands in a dataset's ``text`` column."""
+    return Counter(word for batch in text.iter(batch_size=5000) for line in batch["text"] for word in line.split())

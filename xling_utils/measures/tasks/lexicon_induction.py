@@ -1,0 +1,55 @@
+"""Can a rotation bring the words of one model onto those of another that reads another language? (C, sec. 5.1.1)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xling_utils import corpora
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import Scale
+from xling_utils.measures.encoders.stored_run import Reading
+from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
+from xling_utils.measures.metrics.retrieval import bootstrap, ranks
+from xling_utils.measures.names import WORD_ALIGNMENT
+from xling_utils.measures.tasks.word_retrieval import restrict
+from xling_utils.runs import Run
+
+SPLIT_SEED = 0
+"""Of the halves of a dictionary, the same for every run."""
+
+
+def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
+    """Tidy rows ``task, metric, source, target, layer, value, low, high, n`` of a model that reads English, ``run``,
+    and one that reads another language, ``beside`` (``None``: the same); static vectors are one layer.
+
+    ``p_at_1_csls``: for how many English words of one half of the dictionary the nearest word of the other language,
+    by CSLS among all that the dictionary names, is a translation, after iterative normalization and the rotation
+    that was fitted on the other half; ``p_at_1_shuffled``: the same after a rotation fitted on shuffled pairs. Raises
+    :class:`UserError` if ``run`` does not read English and if no pair of the dictionary is in the text.
+    """
+    english = Reading(run, scale, data)
+    other = english if beside is None else Reading(beside, scale, data)
+    if "en" not in run.spec.corpus.languages:
+        raise UserError(f"{WORD_ALIGNMENT}: run {run.key} does not read English")
+    target = other.others[0]
+    pairs = [(s, t) for s, t in corpora.dictionary(run.spec.corpus.source, target, data) if s != t]
+    dictionary = restrict(pairs, english.counts["en"], other.counts[target], target, 0)
+    order = np.random.default_rng(SPLIT_SEED).permutation(len(dictionary.sources))
+    fitted, tested = np.array_split(order, 2)
+    answers = np.array([min(dictionary.gold[row]) for row in fitted])
+    shuffled = np.random.default_rng(SPLIT_SEED).permutation(answers)
+    gold = [dictionary.gold[row] for row in tested]
+    layers = zip(english.vectors("en", dictionary.sources), other.vectors(target, dictionary.targets), strict=True)
+    for layer, (x, y) in enumerate(layers):
+        x, y = iterative_normalization(x), iterative_normalization(y)
+        for metric, partners in (("p_at_1_csls", answers), ("p_at_1_shuffled", shuffled)):
+            rotation = procrustes(x[fitted], y[partners]).astype(np.float32)
+            found = bootstrap(ranks(x[tested] @ rotation, y, gold, method="csls") == 1)
+            yield {
+                "task": WORD_ALIGNMENT, "metric": metric, "source": "en", "target": target, "layer": layer,
+                "value": found.value, "low": found.low, "high": found.high, "n": found.n,
+            }  # fmt: skip

@@ -1,0 +1,60 @@
+"""Does an encoder find every English word and sentence in English's double? (Dufter & Schütze 2020)
+
+Fake-English says sentence for sentence what English says, so the translation of everything is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xling_utils import corpora
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import Scale
+from xling_utils.core.specs import DOUBLE
+from xling_utils.measures.encoders import hidden_states
+from xling_utils.measures.encoders.stored_run import Reading
+from xling_utils.measures.metrics.retrieval import bootstrap, ranks
+from xling_utils.measures.names import DOUBLES, RETRIEVAL, TRANSLATION
+from xling_utils.measures.tasks.sentence_retrieval import sentence_vectors
+from xling_utils.measures.tasks.word_retrieval import MINIMUM_COUNT
+from xling_utils.runs import Run
+
+
+def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
+    """Tidy rows ``task, metric, source, target, layer, value, low, high, n`` of an encoder of English and its double.
+
+    Words are those that stand often enough in the text, each read alone between ``[CLS]`` and ``[SEP]``; sentences are
+    held-out ones, each once, and in the order that the run's text has them in. Either is the mean of its tokens.
+    Metrics at every layer: ``p_at_1``, for how many the nearest by cosine is their double, the mean of both directions;
+    ``p_at_1_shuffled``, the same with doubles dealt out anew; ``chance``. ``low`` and ``high`` bound a 95 % bootstrap
+    interval over words or sentences. Raises :class:`UserError` on a run of other languages.
+    """
+    languages = run.spec.corpus.languages
+    if languages != ("en", DOUBLE):
+        raise UserError(f"{DOUBLES}: run {run.key} reads {' '.join(languages)}, not en {DOUBLE}")
+    reading = Reading(run, scale, data)
+    words = sorted(word for word, count in reading.counts["en"].items() if count >= MINIMUM_COUNT)
+    held_out = corpora.load(run.spec.corpus, data, form=run.spec.tokenizer.form, held_out=True)
+    pairs = dict(zip(*(held_out[language]["text"][:] for language in languages), strict=True))
+    asked = {TRANSLATION: (words, words), RETRIEVAL: (list(pairs), list(pairs.values()))}
+    readers = [hidden_states.of_run(run, language) for language in languages]
+    for task, texts in asked.items():
+        vectors = [sentence_vectors(*reader, text) for reader, text in zip(readers, texts, strict=True)]
+        count = len(texts[0])
+        own = np.arange(count)
+        shuffled = np.random.default_rng(run.spec.seed).permutation(count)
+        for layer, (x, y) in enumerate(zip(*vectors, strict=True)):
+            for metric, gold in (("p_at_1", own), ("p_at_1_shuffled", shuffled)):
+                there, back = [{row} for row in gold.tolist()], [{row} for row in np.argsort(gold).tolist()]
+                found = bootstrap(((ranks(x, y, there) == 1) + 0.0 + (ranks(y, x, back) == 1)) / 2)
+                yield _row(task, metric, layer, found.value, found.low, found.high, count)
+            yield _row(task, "chance", layer, 1 / count, float("nan"), float("nan"), count)
+
+
+def _row(task: str, metric: str, layer: int, value: float, low: float, high: float, n: int) -> dict[str, Any]:
+    return {"task": task, "metric": metric, "source": "en", "target": DOUBLE, "layer": layer,
+            "value": value, "low": low, "high": high, "n": n}  # fmt: skip

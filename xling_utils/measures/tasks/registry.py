@@ -1,0 +1,84 @@
+"""What runs are measured at: every task by its name, with where its rows are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+import pandas as pd
+
+from xling_utils.core.scales import Scale
+from xling_utils.measures import names
+from xling_utils.runs import Run
+
+ROW = ("task", "metric", "source", "target", "layer", "step", "value", "low", "high", "n", "run")
+"""The columns of a row that no chapter has labelled yet."""
+RUN, PAIR, MODEL = "a run", "a run and another beside it", "any masked language model"
+"""What a task takes."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """``module`` of the package has the function ``rows``, imported when it is called: what measures takes seconds to
+    import. It gives tidy rows, dictionaries of :data:`ROW` without ``run``, of
+
+    - a stored :class:`Run`: ``rows(run, scale, data)``,
+    - a run and the one ``beside`` it, if any: ``rows(run, beside, scale, data)``,
+    - an opened model: ``rows(subject, scale)``,
+
+    as it ``takes``. Tasks that one function measures are told apart by ``named``. Those that are ``long`` begin first.
+    """
+
+    name: str
+    module: str
+    takes: str = RUN
+    named: bool = False
+    long: bool = False
+
+    def of(self, *asked: Any) -> pd.DataFrame:
+        """The rows of what the task takes."""
+        function = resolve_name(f"xling_utils.measures.{self.module}:rows")
+        return pd.DataFrame(list(function(*asked, **({"task": self.name} if self.named else {}))))
+
+
+TASKS = {
+    task.name: task
+    for task in (
+        Task(names.WORDS, "tasks.word_retrieval"),
+        Task(names.DOUBLES, "tasks.multilinguality_score"),
+        Task(names.WORD_ALIGNMENT, "tasks.lexicon_induction", PAIR),
+        Task(names.SIMILARITY, "tasks.sentence_similarity", PAIR),
+        Task(names.LANGUAGE_MEANS, "tasks.language_neutrality", MODEL, long=True),
+        Task(names.TOKEN_TRANSLATION, "tasks.token_translation", MODEL, long=True),
+        Task(names.RANDOM_LABELS, "transfer.random_labels"),
+        *(Task(name, "transfer.zero_shot", named=True) for name in names.LEARNED),
+        *(Task(name, "transfer.mean_shift", MODEL, named=True, long=True) for name in names.SHIFTED),
+        Task(names.CONTEXTUAL, "transfer.contextual_alignment", PAIR, long=True),
+    )
+}
+
+
+def task(name: str) -> Task:
+    """The task of that name. Raises :class:`KeyError`: names come from :mod:`names`."""
+    return TASKS[name]
+
+
+def rows(name: str, runs: Sequence[Run], scale: Scale, data: Path | None) -> pd.DataFrame:
+    """What a run does at a task, with ``run``, its key, and that of the run ``beside`` it. Raises :class:`UserError` on
+    mistakes in the data."""
+    asked, (run, *beside) = task(name), runs
+    if asked.takes == MODEL:
+        from xling_utils.measures.encoders.masked_lm import Subject
+
+        frame = asked.of(Subject.of_run(run, data), scale)
+    elif asked.takes == PAIR:
+        frame = asked.of(run, beside[0] if beside else None, scale, data)
+    else:
+        frame = asked.of(run, scale, data)
+    frame = frame.assign(run=run.key)
+    if beside:
+        frame = frame.assign(beside=beside[0].key)
+    return frame.reindex(columns=list(dict.fromkeys([*ROW, *frame])))

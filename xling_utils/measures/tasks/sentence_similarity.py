@@ -1,0 +1,86 @@
+"""Have two encoders the same shape, and can a rotation bring one onto the other? (C, sec. 5)
+
+English is read by one encoder, the other language by the same or by another, and both read translations: CKA of
+their mean-pooled sentences, and retrieval after a rotation that was fitted on other sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import Scale
+from xling_utils.corpora import parallel
+from xling_utils.measures.encoders.masked_lm import Subject
+from xling_utils.measures.metrics.cka import cka_of_layers
+from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
+from xling_utils.measures.metrics.retrieval import bootstrap, ranks
+from xling_utils.measures.names import SIMILARITY
+from xling_utils.measures.tasks.sentence_retrieval import sentence_vectors
+from xling_utils.runs import Run
+
+SENTENCES = {"smoke": (80, 40), "controlled": (2_000, 500), "natural": (10_000, 1_000), "paper": (10_000, 1_000)}
+"""By scale: translations that CKA is measured and rotations are fitted on (C: 10,000), and those to be found."""
+Array = npt.NDArray[np.float32]
+
+
+def of_models(subject: Subject, beside: Subject, scale: Scale, target: str) -> Iterator[dict[str, Any]]:
+    """Tidy rows ``task, metric, source, target, layer, value, low, high, n`` of ``subject``, which reads English,
+    and of ``beside``, which reads ``target`` and may be the same.
+
+    Metrics at every layer: ``cka`` and ``cka_debiased`` of mean-pooled translations; ``p_at_1``, the share of sentences
+    whose translation is the nearest by cosine, and ``p_at_1_rotated``, the same after iterative normalization and the
+    rotation that was fitted on the sentences of the former, which are others. Where ``target`` is English two models
+    compare themselves on the same sentences. Raises :class:`UserError` if ``subject`` does not read English.
+    """
+    if "en" not in subject.languages:
+        raise UserError(f"similarity: {subject.key} does not read English")
+    fitted_on, tested_on = SENTENCES[scale.name]
+    source = subject.corpus.source
+    given: dict[str, Any] = {"data": subject.data, "form": subject.form}
+    multiway = parallel.multiway(source, tuple(dict.fromkeys(("en", target))), fitted_on, **given)
+    shared = _both(subject, beside, multiway["en"], multiway[target])
+    for metric, debiased in (("cka", False), ("cka_debiased", True)):
+        matrix = cka_of_layers([shared], debiased)
+        for layer in range(min(matrix.shape)):
+            yield _row(metric, target, layer, float(matrix[layer, layer]), n=len(multiway["en"]))
+    if target == "en":
+        return
+    tested = _both(subject, beside, *parallel.pairs(source, target, tested_on, **given))
+    gold = [{row} for row in range(tested[0].shape[1])]
+    for layer, (x, y) in enumerate(zip(*tested, strict=True)):
+        yield _row("p_at_1", target, layer, ranks(x, y, gold) == 1)
+        fitted = procrustes(*(iterative_normalization(side[layer]) for side in shared))
+        x, y = iterative_normalization(x), iterative_normalization(y)
+        yield _row("p_at_1_rotated", target, layer, ranks(x @ fitted.astype(np.float32), y, gold) == 1)
+
+
+def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
+    """:func:`of_models` of stored encoders: of English, and of the other language beside it (``None``: the same)."""
+    other = beside or run
+    target = next((language for language in other.spec.corpus.languages if language != "en"), "en")
+    subject = Subject.of_run(run, data)
+    yield from of_models(subject, subject if other.key == run.key else Subject.of_run(other, data), scale, target)
+
+
+def _both(subject: Subject, beside: Subject, english: list[str], translations: list[str]) -> tuple[Array, Array]:
+    """Mean-pooled sentences, (layers + 1, sentences, d) each."""
+    return (
+        sentence_vectors(subject.model, subject.tokenizer, english),
+        sentence_vectors(beside.model, beside.tokenizer, translations),
+    )
+
+
+def _row(
+    metric: str, target: str, layer: int, values: npt.NDArray[Any] | float, n: int | None = None
+) -> dict[str, Any]:
+    row = {"task": SIMILARITY, "metric": metric, "source": "en", "target": target, "layer": layer}
+    if isinstance(values, float):
+        return row | {"value": values, "n": n}
+    found = bootstrap(values)
+    return row | {"value": found.value, "low": found.low, "high": found.high, "n": found.n}

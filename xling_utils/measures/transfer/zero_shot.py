@@ -1,0 +1,216 @@
+"""Zero-shot transfer: a task is learned in English and tested in every language, with no further training.
+
+Natural language inference (NLI) and named entity recognition (NER). The epoch is chosen on English dev data; no
+text of another language is seen before the test. Labelled data are the same for every run, as XNLI's are; the
+run's seed decides on the head's first weights and on the order of the items.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from xling_utils import corpora
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import Scale
+from xling_utils.core.specs import Form
+from xling_utils.corpora import labelled
+from xling_utils.corpora.controlled.inference import LABELS
+from xling_utils.corpora.label_files import TAGS
+from xling_utils.measures.encoders.stored_run import Reading
+from xling_utils.measures.metrics.retrieval import Interval, bootstrap
+from xling_utils.measures.names import LEARNED as TASKS
+from xling_utils.measures.transfer import scores
+from xling_utils.measures.transfer.inputs import paired, tagged
+from xling_utils.measures.transfer.readers import EncoderReader, Reader, StaticReader
+from xling_utils.measures.transfer.tuning import Classifier, Recipe, Tagger, answers, fine_tune
+from xling_utils.models.encoder import Encoders
+from xling_utils.runs import Run
+
+LABELLED_SEED = 0
+
+RECIPES = {
+    ("smoke", "NLI"): Recipe(items=120, epochs=1, batch=32, learning_rate=1e-3, held_out=60),
+    ("smoke", "NER"): Recipe(items=120, epochs=1, batch=32, learning_rate=1e-3, held_out=60),
+    ("controlled", "NLI"): Recipe(items=15_000, epochs=1, batch=32, learning_rate=1e-3, held_out=1_500),
+    ("controlled", "NER"): Recipe(items=3_000, epochs=6, batch=16, learning_rate=2e-3, held_out=1_500),
+    ("natural", "NLI"): Recipe(items=None, epochs=2, batch=32, learning_rate=1e-3, held_out=None),
+    ("natural", "NER"): Recipe(items=None, epochs=3, batch=32, learning_rate=1e-3, held_out=None),
+    ("paper", "NLI"): Recipe(items=None, epochs=3, batch=32, learning_rate=3e-5, held_out=None),
+    ("paper", "NER"): Recipe(items=None, epochs=10, batch=32, learning_rate=3e-5, held_out=None),
+}
+"""By scale and task. Fixed on development seeds; the papers' scale has BERT's own values (C, sec. 3.2, for NER)."""
+
+Spelling = Callable[[str], str]
+
+
+def rows(run: Run, scale: Scale, data: Path | None, task: str) -> Iterator[dict[str, Any]]:
+    """Tidy rows of one run: ``task, metric, source, target, layer, step, value, low, high, n``; see
+    :func:`inference_rows` and :func:`entity_rows`.
+
+    Raises :class:`UserError` on an unknown task, a run without English, and mistakes in the labelled data.
+    """
+    if task not in TASKS:
+        raise UserError(f"transfer: unknown task {task!r}; known: {', '.join(TASKS)}")
+    spec = run.spec
+    spelling = {language: corpora.respelled(spec.corpus, language) for language in spec.corpus.languages}
+    measure = inference_rows if task == "NLI" else entity_rows
+    source = Source(spec.corpus.source, data, spec.tokenizer.form)
+    yield from measure(reader(run, scale), source, spelling, RECIPES[scale.name, task], spec.seed)
+
+
+class Source:
+    """Where labelled data come from: ``name`` (``"controlled"`` or ``"directory"``), the ``data`` directory, and
+    the ``form`` of real text that the reader's tokenizer wants."""
+
+    def __init__(self, name: str, data: Path | None = None, form: Form = "lower") -> None:
+        self.name, self.data, self.form = name, data, form
+
+    def columns(self, kind: str, language: str, split: str, count: int | None) -> tuple[list[Any], ...]:
+        """The columns of :func:`labelled.inference` (``kind`` "NLI") or of :func:`labelled.named_entities`."""
+        return _columns(kind, self.name, language, split, count, self.data, self.form)
+
+
+@lru_cache(maxsize=24)
+def _columns(
+    kind: str, source: str, language: str, split: str, count: int | None, data: Path | None, form: Form
+) -> tuple[list[Any], ...]:
+    load = labelled.inference if kind == "NLI" else labelled.named_entities
+    found = load(source, language, split, count=count, seed=LABELLED_SEED, data=data, form=form)
+    return tuple(found[name][:] for name in found.column_names)
+
+
+def reader(run: Run, scale: Scale) -> Reader:
+    """What reads for a stored run: its encoders, or its static vectors under an untrained LSTM. Weights are fresh
+    from the store, on the GPU where there is one. Raises :class:`UserError` if English is not among its languages."""
+    spec = run.spec
+    if "en" not in spec.corpus.languages:
+        raise UserError(f"transfer: run {run.key} does not know English, which tasks are learned in")
+    reading = Reading(run, scale)
+    model = reading.model
+    if isinstance(model, Encoders):
+        return EncoderReader(model, reading.coders)
+    with torch.random.fork_rng():
+        torch.manual_seed(spec.seed)
+        return StaticReader(model, reading.coders, scale.encoder.positions)
+
+
+def inference_rows(
+    reader: Reader, source: Source, spelling: Mapping[str, Spelling], recipe: Recipe, seed: int
+) -> Iterator[dict[str, Any]]:
+    """Natural language inference in the languages of ``spelling`` (how each spells its words; English first read).
+
+    Metrics: ``accuracy`` on the test of every language, English included; ``accuracy_dev`` in English, by which
+    the epoch was chosen; for readers of mixed inputs ``accuracy_mixed`` (E, Table 11), ``source`` the language of
+    the premise and ``target`` that of the hypothesis; ``majority``, the accuracy of the training data's commonest
+    label, and ``random``, that of a label drawn from them all. Bounds are of a 95 % bootstrap over items.
+    """
+
+    def load(language: str, split: str, count: int | None) -> tuple[list[str], list[str], list[int]]:
+        premises, hypotheses, labels = source.columns("NLI", language, split, count)
+        spell = spelling[language]
+        return [spell(p) for p in premises], [spell(h) for h in hypotheses], [LABELS.index(x) for x in labels]
+
+    english = ("en", "en")
+    train, dev = load("en", "train", recipe.items), load("en", "dev", recipe.held_out)
+    dev_inputs = paired(reader, *dev, english)
+    model = _with_head(Classifier, reader, len(LABELS), seed)
+
+    def right(inputs: Any, labels: Sequence[int], language: str) -> np.ndarray:
+        return np.array(answers(model, inputs, language))[:, 0] == np.array(labels)
+
+    on_dev: list[np.ndarray] = []
+
+    def accuracy() -> float:
+        on_dev.append(right(dev_inputs, dev[2], "en"))
+        return float(on_dev[-1].mean())
+
+    scored = fine_tune(model, paired(reader, *train, english), accuracy, recipe, seed)
+    yield _row("NLI", "accuracy_dev", "en", "en", bootstrap(on_dev[scored.index(max(scored))]))
+    commonest = Counter(train[2]).most_common(1)[0][0]
+    tests = {language: load(language, "test", recipe.held_out) for language in spelling}
+    for language, test in tests.items():
+        inputs = paired(reader, *test, (language, language))
+        yield _row("NLI", "accuracy", "en", language, bootstrap(right(inputs, test[2], language)))
+        yield _row("NLI", "majority", "en", language, bootstrap(np.array(test[2]) == commonest))
+        yield _row("NLI", "random", "en", language, _exact(1 / len(LABELS)))
+        if language == "en" or not reader.mixes:
+            continue
+        for first, second in (("en", language), (language, "en")):
+            inputs = paired(reader, tests[first][0], tests[second][1], test[2], (first, second))
+            yield _row("NLI", "accuracy_mixed", first, second, bootstrap(right(inputs, test[2], "en")))
+
+
+def entity_rows(
+    reader: Reader, source: Source, spelling: Mapping[str, Spelling], recipe: Recipe, seed: int
+) -> Iterator[dict[str, Any]]:
+    """Named entities in the languages of ``spelling``: span F1, predicted tags repaired as C does.
+
+    Metrics: ``f1`` on the test of every language, English included; ``f1_dev`` in English; ``f1_new_names``, over
+    the spans that are spelt as no entity of the English training data is, where there are any; ``lookup``, the F1
+    of every word's commonest tag in that data; ``random``, that of tags drawn by their frequency there. (The
+    commonest tag alone finds nothing: its F1 is 0.) Bounds are of a 95 % bootstrap over sentences, ``n`` counts
+    gold spans.
+    """
+
+    def load(language: str, split: str, count: int | None) -> tuple[list[list[str]], list[list[str]]]:
+        sentences, tags = source.columns("NER", language, split, count)
+        return [[spelling[language](word) for word in words] for words in sentences], tags
+
+    def encoded(sentences: list[list[str]], tags: list[list[str]], language: str) -> Any:
+        return tagged(reader, sentences, [[TAGS.index(tag) for tag in line] for line in tags], language)
+
+    model = _with_head(Tagger, reader, len(TAGS), seed)
+
+    def predicted(inputs: Any, sentences: list[list[str]], language: str) -> list[list[str]]:
+        found = answers(model, inputs, language)
+        return [
+            [TAGS[i] for i in line] + ["O"] * (len(words) - len(line))
+            for line, words in zip(found, sentences, strict=True)
+        ]
+
+    train, dev = load("en", "train", recipe.items), load("en", "dev", recipe.held_out)
+    dev_inputs = encoded(*dev, "en")
+
+    on_dev: list[scores.Counts] = []
+
+    def f1() -> float:
+        on_dev.append(scores.spans(*dev, predicted(dev_inputs, dev[0], "en")))
+        return scores.f1_value(on_dev[-1])
+
+    scored = fine_tune(model, encoded(*train, "en"), f1, recipe, seed)
+    yield _row("NER", "f1_dev", "en", "en", scores.f1(on_dev[scored.index(max(scored))]))
+    usual, known = scores.usual_tags(*train), scores.names(*train)
+    for language in spelling:
+        sentences, gold = load(language, "test", recipe.held_out)
+        guesses = {
+            "f1": predicted(encoded(sentences, gold, language), sentences, language),
+            "lookup": [[usual.get(word, "O") for word in words] for words in sentences],
+            "random": scores.random_tags(sentences, train[1], seed),
+        }
+        for metric, tags in guesses.items():
+            yield _row("NER", metric, "en", language, scores.f1(scores.spans(sentences, gold, tags)))
+        new = scores.spans(sentences, gold, guesses["f1"], known)
+        if new[:, 2].any():
+            yield _row("NER", "f1_new_names", "en", language, scores.f1(new))
+
+
+def _with_head(kind: Any, reader: Reader, labels: int, seed: int) -> Any:
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.manual_seed(seed)
+    return kind(reader, labels).to(device)
+
+
+def _exact(value: float) -> Interval:
+    return Interval(value, float("nan"), float("nan"), 0)
+
+
+def _row(task: str, metric: str, source: str, target: str, found: Interval) -> dict[str, Any]:
+    return {"task": task, "metric": metric, "source": source, "target": target, "layer": None, "step": None,
+            "value": found.value, "low": found.low, "high": found.high, "n": found.n}  # fmt: skip

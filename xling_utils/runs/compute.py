@@ -1,0 +1,52 @@
+"""Where runs are trained and measured, and of which text."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from xling_utils.core.errors import UserError
+
+ENGINES = ("local", "dask")
+
+
+@dataclass(frozen=True)
+class Compute:
+    """``data`` is the directory of real text. ``jobs`` runs are trained at a time, and as many measured (default: as
+    many as keep the cores busy), each in a child process with its share of the cores, or trained in ``processes``
+    processes that share one run's batches.
+
+    With ``engine="dask"`` each training is one task of the distributed scheduler at ``scheduler`` (``None``: a cluster
+    on this machine); the store and ``data`` must be on a file system that all its workers share.
+
+    Raises :class:`UserError` on an unknown engine, and on numbers below 1.
+    """
+
+    data: Path | None = None
+    engine: str = "local"
+    scheduler: str | None = None
+    jobs: int | None = None
+    processes: int = 1
+
+    def __post_init__(self) -> None:
+        if self.engine not in ENGINES:
+            raise UserError(f"unknown engine {self.engine!r}; known: {', '.join(ENGINES)}")
+        for name, value in (("jobs", self.jobs), ("processes", self.processes)):
+            if value is not None and value < 1:
+                raise UserError(f"{name} must be at least 1, not {value}")
+
+    def at_a_time(self, most: int) -> int:
+        """How many of ``most`` single processes run at a time."""
+        return min(self.jobs or usable_cores(), most)
+
+
+HERE = Compute()
+"""On this machine, without real text."""
+
+
+def usable_cores() -> int:
+    """The cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

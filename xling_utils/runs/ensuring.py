@@ -1,0 +1,209 @@
+"""From specs to runs: what the store holds is read, the rest is trained in child processes.
+
+Training never happens in the calling process, so a notebook's kernel stays light, can be interrupted, and
+loses nothing: a child keeps checkpoints, and the next :func:`ensure` continues from them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import queue
+import shutil
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from xling_utils.core.errors import UserError
+from xling_utils.core.progress import Progress
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, run_key
+from xling_utils.runs.compute import HERE, Compute, usable_cores
+from xling_utils.runs.processes import Children, Failure, Task, Trainer
+from xling_utils.runs.store import Run, RunStore
+
+STACKED_WORK = 1e10
+"""Of all encoders of a stack in one step, in units of :func:`_work`: about what a GPU computes while it is told what
+to do. Larger encoders are trained one by one."""
+
+
+class RunsFailed(RuntimeError):
+    """Some runs could not be trained; the others are stored. One line names them and their logs."""
+
+
+def ensure(
+    specs: Sequence[RunSpec],
+    *,
+    store: RunStore,
+    compute: Compute = HERE,
+    progress: bool = True,
+    worker: Sequence[str] | None = None,
+) -> dict[RunSpec, Run]:
+    """Every run of ``specs``, from the store where it has them, else trained now and stored.
+
+    ``compute`` says where they are trained, how many at a time, and of which text. On a GPU small encoders that differ
+    in their seeds alone are trained as one stack, which counts as one job; jobs take several GPUs in turn. ``progress``
+    shows one bar on standard error. ``worker`` is the command that trains a request (default: this package's own).
+
+    An interrupt ends the children and keeps their checkpoints. When runs fail the others are finished first;
+    then :class:`UserError` is raised if all failures are mistakes of the caller, else :class:`RunsFailed`.
+    """
+    data, scheduler, processes = compute.data, compute.scheduler, compute.processes
+    reads = {spec: (spec.corpus, spec.tokenizer.kind) for spec in dict.fromkeys(specs)}
+    fingerprints = {what: _fingerprint(*what, data) for what in dict.fromkeys(reads.values())}
+    keys = {spec: run_key(spec, fingerprints[what]) for spec, what in reads.items()}
+    missing = [spec for spec, key in keys.items() if store.get(key) is None]
+    if missing:
+        devices = _devices() if compute.engine == "local" and processes == 1 else []
+        stacks = sorted(_stacks(missing) if devices else [[spec] for spec in missing], key=_together, reverse=True)
+        jobs = min(compute.jobs or max(1, usable_cores() // processes), len(stacks))
+        long = min(jobs, max(1, sum(_together(stack) > 0 for stack in stacks)))  # an untrained run is over at once
+        # A Dask worker of a cluster says with its own number of threads how many tasks share its machine.
+        threads = 1 if scheduler else max(1, usable_cores() // (long * processes))
+        groups = [
+            [Task(spec, keys[spec], store, data, threads, processes, keys[stack[0]]) for spec in stack]
+            for stack in stacks
+        ]
+        tasks = [task for group in groups for task in group]
+        with Progress({t.key: _steps(t.spec) for t in tasks}, len(keys), shown=progress) as bar:
+            if compute.engine == "dask":
+                from xling_utils.runs.on_dask import train_on_dask
+
+                failures = train_on_dask(tasks, scheduler, jobs, worker, bar)
+            else:
+                failures = _train_here(groups, jobs, devices, worker, bar)
+        _raise_failures(tasks, failures)
+    return {spec: _stored(store, key) for spec, key in keys.items()}
+
+
+def key_of(spec: RunSpec, data: Path | None = None) -> str:
+    """The key under which the store holds ``spec`` trained on the text that it reads now."""
+    return run_key(spec, _fingerprint(spec.corpus, spec.tokenizer.kind, data))
+
+
+def _train_here(
+    groups: Sequence[Sequence[Task]], jobs: int, devices: Sequence[str], worker: Sequence[str] | None, bar: Progress
+) -> dict[str, Failure]:
+    """Trains the groups of tasks, ``jobs`` at a time, while this thread draws the bar and takes the interrupt."""
+    children, failures = Children(), {}
+    free: queue.SimpleQueue[Trainer] = queue.SimpleQueue()
+    for slot in range(jobs):
+        free.put(Trainer(children, worker, devices[slot % len(devices)] if len(devices) > 1 else None))
+    events: queue.SimpleQueue[tuple[Sequence[Task], dict[str, Any] | Failure | None]] = queue.SimpleQueue()
+
+    def train(group: Sequence[Task]) -> None:
+        trainer = free.get()
+        try:
+            ended = trainer.train(group, lambda event: events.put((group, event)))
+        except Exception as error:
+            ended = Failure(str(error) or type(error).__name__, user=isinstance(error, UserError))
+        free.put(trainer)
+        events.put((group, ended))
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            for group in groups:
+                pool.submit(train, group)
+            waiting = len(groups)
+            while waiting:
+                group, event = events.get()
+                waiting -= not isinstance(event, dict)
+                for task in group:
+                    if isinstance(event, dict):
+                        bar.event(task.key, event)
+                        continue
+                    bar.finished(task.key)
+                    if event is not None:
+                        failures[task.key] = event
+        except BaseException:
+            children.end()
+            pool.shutdown(cancel_futures=True)
+            raise
+    for _ in range(jobs):
+        free.get().close()
+    return failures
+
+
+def _raise_failures(tasks: Sequence[Task], failures: dict[str, Failure]) -> None:
+    """Raises one line that gives every message once, with the runs it befell and their logs."""
+    if not failures:
+        return
+    runs: dict[str, list[str]] = {}
+    for task in tasks:
+        if failure := failures.get(task.key):
+            runs.setdefault(failure.message, []).append(f"run {task.key} ({task.name}), log {task.log}")
+    parts = [f"{message} [{'; '.join(where)}]" for message, where in runs.items()]
+    line = f"{len(failures)} of {len(tasks)} runs failed, the others are stored: {' | '.join(parts)}"
+    raise (UserError if all(f.user for f in failures.values()) else RunsFailed)(line)
+
+
+def _stored(store: RunStore, key: str) -> Run:
+    run = store.get(key)
+    if run is None:
+        raise RunsFailed(f"run {key} was trained, but {store.root} does not hold it")
+    return run
+
+
+def _fingerprint(corpus: CorpusSpec, tokenizer: str, data: Path | None) -> str:
+    """Identity of the text, and of the vocabulary where that is read too."""
+    from xling_utils import corpora
+    from xling_utils.corpora.directory import mbert_vocabulary
+
+    found = corpora.fingerprint(corpus, data)
+    if tokenizer == "mbert" and data is not None:
+        found = hashlib.sha256(found.encode() + mbert_vocabulary(data).read_bytes()).hexdigest()
+    return found
+
+
+def _steps(spec: RunSpec) -> int:
+    if isinstance(spec.model, StaticSpec):
+        return spec.model.epochs
+    return spec.training.steps if spec.training else 0
+
+
+def _work(spec: RunSpec) -> float:
+    """A rough count of operations, to start the longest runs first."""
+    if isinstance(spec.model, StaticSpec):
+        pairs = 20.0 * spec.corpus.sentences * len(spec.corpus.languages) * spec.model.window
+        return pairs * spec.model.width * spec.model.epochs
+    if spec.training is None:
+        return 0.0
+    tokens = float(spec.training.steps) * spec.training.batch * spec.training.length
+    return tokens * spec.model.layers * spec.model.width * (spec.model.width + spec.model.intermediate)
+
+
+def _together(stack: Sequence[RunSpec]) -> float:
+    return sum(map(_work, stack))
+
+
+def _stacks(specs: Sequence[RunSpec]) -> list[list[RunSpec]]:
+    """The runs that are trained together on a GPU: those that differ in their seeds alone, as many as leave it idle."""
+    alike: dict[RunSpec, list[RunSpec]] = {}
+    stacks = []
+    for spec in specs:
+        if not isinstance(spec.model, EncoderSpec) or spec.training is None or spec.model.separate:
+            stacks.append([spec])
+            continue
+        alike.setdefault(replace(spec, corpus=replace(spec.corpus, seed=0), seed=0), []).append(spec)
+    for spec, several in alike.items():
+        assert spec.training
+        many = max(1, int(STACKED_WORK * spec.training.steps / _work(spec)))
+        stacks += [several[first : first + many] for first in range(0, len(several), many)]
+    return stacks
+
+
+def _devices() -> list[str]:
+    """The GPUs that this process may use, by name; empty without any, and where PyTorch cannot use them."""
+    torch = find_spec("torch")
+    built = torch is not None and Path(torch.origin or "").with_name("lib").joinpath("libtorch_cuda.so").exists()
+    if not built or os.environ.get("ACCELERATE_USE_CPU") == "true":
+        return []
+    if (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
+        return [name for name in visible.split(",") if name]
+    if shutil.which("nvidia-smi") is None:
+        return []
+    query = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]
+    return subprocess.run(query, capture_output=True, text=True, check=False).stdout.split()

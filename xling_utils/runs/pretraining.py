@@ -1,0 +1,305 @@
+"""Masked language modelling from scratch, on whatever device accelerate manages; resumable at any step."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import torch
+from safetensors.numpy import save_file as save_arrays
+from safetensors.torch import save_file
+
+from xling_utils import corpora
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import EncoderSpec, RunSpec, StaticSpec, TrainingSpec
+from xling_utils.models import optimizers, static_vectors, tokenization, transformers_format
+from xling_utils.models.encoder import Encoders
+from xling_utils.runs import checkpoints
+from xling_utils.runs.batches import Batches
+from xling_utils.runs.store import SNAPSHOTS, TOKENIZER_FILE, TRACE_FILE, VECTORS_FILE
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
+CHECKPOINT_SECONDS = 15.0
+TRACE_ROWS = 50
+"""Rows of the loss trace at most, however long the run."""
+HELD_OUT_BATCHES = 4
+TOKENS_SENT = 2**16
+"""How many tokens of batches are made at once and sent to the device together, a batch at least."""
+
+Report = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class Trace:
+    """The loss curve: rows of ``step, loss, held_out_loss, tokens, seconds``; losses in nats a token."""
+
+    rows: list[list[float]] = field(default_factory=list)
+    total: float = 0.0
+    count: int = 0
+
+    def close(self, step: int, held_out_loss: float, tokens: int, seconds: float) -> None:
+        """Adds a row for all steps since the last."""
+        self.rows.append([step, self.total / self.count, held_out_loss, tokens, round(seconds, 2)])
+        self.total, self.count = 0.0, 0
+
+    def write(self, path: Path) -> None:
+        """As CSV."""
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["step", "loss", "held_out_loss", "tokens", "seconds"])
+            writer.writerows(self.rows)
+
+
+def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Report) -> dict[str, Any]:
+    """Trains one run and writes it to ``out``: weights, ``tokenizer.json`` and, for encoders, ``trace.csv``.
+
+    ``workdir`` keeps checkpoints: a call that finds some continues from them, on one CPU to the same weights
+    bit for bit. ``report`` receives ``{"done", "total", "tokens"}``. Under a distributed launch every rank
+    calls this and the first writes. Returns ``{"tokens", "seconds", "parameters", ...}`` for the provenance.
+    """
+    started, busy = time.monotonic(), time.process_time()
+    text = Text(spec, data)
+    if isinstance(spec.model, StaticSpec):
+        extras = _train_vectors(spec, spec.model, text, workdir, out, report)
+    else:
+        trainee = Trainee(spec, text, workdir)
+        if spec.training and not learn([trainee], Alone(trainee), spec.training, report):
+            return trainee.extras
+        extras = trainee.write(out)
+    spent = {"seconds": time.monotonic() - started, "cpu_seconds": time.process_time() - busy}
+    return extras | {name: round(value, 2) for name, value in spent.items()}
+
+
+class Text:
+    """What a run reads, as tokens: its ``tokenizer``, its ``streams`` by language, and their ``counts``."""
+
+    def __init__(self, spec: RunSpec, data: Path | None) -> None:
+        self._spec, self._data = spec, data
+        texts = corpora.load(spec.corpus, data, form=spec.tokenizer.form)
+        self.tokenizer = tokenization.build(spec.tokenizer, texts, data)
+        self._coders = tokenization.coders(self.tokenizer, spec.tokenizer, spec.corpus.languages)
+        self.streams = self._encoded(texts)
+        self.size = tokenization.vocabulary_size(self.tokenizer, spec.tokenizer, spec.corpus.languages)
+        counts = {lang: len(stream.ids) for lang, stream in self.streams.items()}
+        self.extras: dict[str, Any] = {"vocabulary": self.size, "corpus_tokens": counts}
+
+    def held_out(self) -> dict[str, tokenization.TokenStream]:
+        """The streams of the text that is not trained on."""
+        spec = self._spec
+        return self._encoded(corpora.load(spec.corpus, self._data, form=spec.tokenizer.form, held_out=True))
+
+    def _encoded(self, texts: Any) -> dict[str, tokenization.TokenStream]:
+        return {lang: self._coders[lang].stream(text) for lang, text in texts.items()}
+
+
+def _train_vectors(
+    spec: RunSpec, model: StaticSpec, text: Text, workdir: Path, out: Path, report: Report
+) -> dict[str, Any]:
+    kept = tokenization.without_inner_separators if model.across_sentences else attrgetter("ids")
+    ids = np.concatenate([kept(stream) for stream in text.streams.values()])
+    if model.method == "word2vec":
+        vectors = static_vectors.train_word2vec(ids, text.size, model, spec.seed, workdir, report)
+    else:
+        vectors = static_vectors.train_glove(ids, text.size, model, spec.seed, report)
+    save_arrays({"vectors": vectors}, out / VECTORS_FILE)
+    text.tokenizer.save(str(out / TOKENIZER_FILE))
+    tokens = sum(text.extras["corpus_tokens"].values()) * model.epochs
+    return text.extras | {"tokens": int(tokens), "parameters": int(vectors.size)}
+
+
+class Trainee:
+    """The encoder of a run and all that its training needs: batches, optimizers, the trace so far, and how many
+    ``steps`` were done in how many ``seconds``."""
+
+    def __init__(self, spec: RunSpec, text: Text, workdir: Path) -> None:
+        assert isinstance(spec.model, EncoderSpec)
+        self.spec, self.workdir, self.tokenizer = spec, workdir, text.tokenizer
+        torch.manual_seed(spec.seed)
+        self.model = Encoders(spec.model, text.size, spec.corpus.languages)
+        self.extras = text.extras | {"parameters": sum(p.numel() for p in self.model.parameters()), "tokens": 0}
+        self.trace, self.steps, self.seconds = Trace(), 0, 0.0
+        self.optimizers: list[torch.optim.Optimizer] = []
+        if training := spec.training:
+            if training.snapshots and len(self.model.members) > 1:
+                raise UserError("training: snapshots are kept of encoders that all languages share")
+            self.batches = Batches(text.streams, training, spec.seed, next_sentence=spec.model.next_sentence)
+            self.tests = Batches(text.held_out(), training, 0)
+            self.optimizers = optimizers.build(self.model.parameters(), self.model.matrices(), training)
+
+    def resume(self) -> None:
+        """Takes up the latest checkpoint, if there is one."""
+        if found := checkpoints.latest(self.workdir, self._named()):
+            tensors, meta = found
+            named = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
+            self.model.load_state_dict(named)
+            checkpoints.restore_optimizers(self.optimizers, tensors)
+            self.trace = Trace(meta["rows"], meta["total"], meta["count"])
+            self.steps, self.seconds = meta["step"], meta["seconds"]
+
+    def checkpoint(self) -> None:
+        """Writes one."""
+        # Shared weights stand under several names, and safetensors wants memory of its own for each.
+        tensors = {name: value.detach().cpu().clone() for name, value in self._named().items()}
+        tensors |= checkpoints.optimizer_tensors(self.optimizers)
+        trace = self.trace
+        meta = {"rows": trace.rows, "total": trace.total, "count": trace.count, "seconds": self.seconds}
+        checkpoints.save(self.workdir, self.steps, tensors, meta)
+
+    def snapshot(self) -> None:
+        """Keeps the weights as they are now."""
+        folder = self.workdir / SNAPSHOTS
+        folder.mkdir(parents=True, exist_ok=True)
+        shared = transformers_format.to_transformers(self.model.of(self.model.languages[0]))
+        save_file(shared, folder / f"{self.steps:08d}.safetensors", metadata={"format": "pt"})
+
+    def write(self, out: Path) -> dict[str, Any]:
+        """Writes the run to ``out``. Returns what is known for the provenance."""
+        self.tokenizer.save(str(out / TOKENIZER_FILE))
+        transformers_format.save_all(self.model, out)
+        if self.spec.training:
+            self.trace.write(out / TRACE_FILE)
+            if self.spec.training.snapshots:
+                shutil.copytree(self.workdir / SNAPSHOTS, out / SNAPSHOTS)
+        return self.extras
+
+    def _named(self) -> dict[str, torch.Tensor]:
+        """The model's tensors under the names they have in checkpoints."""
+        return {f"model.{name}": value for name, value in self.model.state_dict().items()}
+
+
+class Learner(Protocol):
+    """What trains one or several encoders, a step at a time."""
+
+    accelerator: Accelerator
+    optimizers: list[torch.optim.Optimizer]
+    """As accelerate wraps them, where it does."""
+
+    @property
+    def model(self) -> torch.nn.Module:
+        """What is switched between training and evaluation."""
+
+    def losses(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        """(encoders, rows, ...) of each tensor -> (encoders,)."""
+
+    def hand_over(self) -> None:
+        """Brings the encoders and optimizers of all trainees up to date."""
+
+
+class Alone:
+    """Trains one encoder, on as many processes as there are."""
+
+    def __init__(self, trainee: Trainee) -> None:
+        from accelerate import Accelerator  # a second of imports that static vectors need not pay
+
+        self.accelerator = Accelerator(mixed_precision="no")  # the specification says how precise, not this machine
+        self.model, *self.optimizers = self.accelerator.prepare(trainee.model, *trainee.optimizers)
+        trainee.resume()
+
+    def losses(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        """See :class:`Learner`."""
+        return self.model(**{name: values[0] for name, values in batch.items()})[None]
+
+    def hand_over(self) -> None:
+        """The trainee's own encoder and optimizers are those that learn."""
+
+
+def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec, report: Report) -> bool:
+    """Trains ``trainees``, which have all done as many steps, to their end. Returns whether it is this process that
+    writes them. The seconds of each are its share of those that pass."""
+    accelerator, main = learner.accelerator, learner.accelerator.is_main_process
+    device, shares = accelerator.device, (accelerator.process_index, accelerator.num_processes)
+    marks = {round(training.steps * (i + 1) / training.snapshots) for i in range(training.snapshots)}
+    interval = -(-training.steps // TRACE_ROWS)
+    tokens_a_step = training.batch * training.length
+    tests = list(_sent([trainee.tests for trainee in trainees], range(HELD_OUT_BATCHES), device))
+    steps = range(trainees[0].steps, training.steps)
+    clock = saved = time.monotonic()
+    busy = time.process_time()
+    recent: list[torch.Tensor] = []  # losses stay on the device: to wait for each would leave it idle
+
+    def settle(done: int) -> None:
+        nonlocal clock
+        spent, clock = time.monotonic() - clock, time.monotonic()
+        for trainee, losses in zip(trainees, torch.stack(recent, 1).tolist(), strict=True):
+            trainee.steps, trainee.seconds = done, trainee.seconds + spent / len(trainees)
+            for loss in losses:
+                trainee.trace.total += loss
+            trainee.trace.count += len(losses)
+        recent.clear()
+
+    for step, batch in zip(
+        steps, _sent([trainee.batches for trainee in trainees], steps, device, *shares), strict=True
+    ):
+        # What is drawn in a step is a function of seed and step, as batches are: nothing of it has to be kept.
+        torch.manual_seed((trainees[0].spec.seed << 40) + (step << 8) + accelerator.process_index)
+        optimizers.set_rates(learner.optimizers, optimizers.one_cycle(training.warmup, training.steps, step))
+        with in_precision(training, device):
+            losses = learner.losses(batch)
+        accelerator.backward(losses.sum())
+        for optimizer in learner.optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+        recent.append(accelerator.reduce(losses.detach(), "mean"))
+        done = step + 1
+        last, kept = done == training.steps, done in marks
+        late = not last and time.monotonic() - saved > CHECKPOINT_SECONDS
+        if done % interval == 0 or last:
+            learner.model.eval()
+            with in_precision(training, device), torch.no_grad():
+                held_out = torch.stack([learner.losses(test) for test in tests], 1).tolist()
+            learner.model.train()
+            settle(done)
+            for trainee, found in zip(trainees, held_out, strict=True):
+                trainee.trace.close(done, sum(found) / len(found), done * tokens_a_step, trainee.seconds)
+        if main:
+            if last or kept or late:
+                learner.hand_over()
+                if recent:
+                    settle(done)
+            for trainee in trainees:
+                if kept:
+                    trainee.snapshot()
+                if late:
+                    trainee.checkpoint()
+            saved = time.monotonic() if late else saved
+            report({"done": done, "total": training.steps, "tokens": done * tokens_a_step})
+    for trainee in trainees:
+        trainee.extras |= {
+            "tokens": training.steps * tokens_a_step,
+            "training_seconds": round(trainee.seconds, 2),
+            "training_cpu_seconds": round((time.process_time() - busy) / len(trainees), 2),
+            "tokens_per_second": round(training.steps * tokens_a_step / max(trainee.seconds, 1e-9)),
+            "device": str(device),
+        }
+    return main
+
+
+def _sent(
+    sources: Sequence[Batches], steps: range, device: torch.device, rank: int = 0, world: int = 1
+) -> Iterator[dict[str, torch.Tensor]]:
+    """For each of ``steps`` the batches of all ``sources``, a part of ``world`` of their rows: (sources, rows, ...) of
+    each tensor on ``device``. They are made and sent many at a time."""
+    training = sources[0].training
+    many = max(1, TOKENS_SENT // (training.batch * training.length))
+    for first in range(steps.start, steps.stop, many):
+        several = range(first, min(first + many, steps.stop))
+        made = [[batch.part(rank, world).arrays() for batch in source.several(several)] for source in sources]
+        arrays = {
+            name: np.array([[one[name] for one in group] for group in zip(*made, strict=True)]) for name in made[0][0]
+        }
+        tensors = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+        yield from ({name: values[number] for name, values in tensors.items()} for number in range(len(several)))
+
+
+def in_precision(training: TrainingSpec, device: torch.device) -> torch.autocast:
+    """Within it products are computed as precisely as ``training`` says."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16")

@@ -1,0 +1,307 @@
+"""Trains runs in a process of its own: ``python -m xling_utils.runs.worker REQUEST.json``.
+
+A request holds ``key``, ``spec``, ``store``, ``data`` (a folder or null), ``threads``, ``processes`` and ``log``.
+Standard output carries one JSON object a line, everything else the libraries print goes to standard error, which is
+the request's ``log``. ``also`` lists further runs, each with ``key`` and ``spec``, which differ from the first in their
+seeds: all are trained as one stack (see :mod:`stacked`), and what is said of it holds for each::
+
+    {"event": "progress", "done": 200, "total": 3000, "tokens": 614400}
+    {"event": "note", "message": "one line"}
+    {"event": "stored"}
+    {"event": "error", "message": "one line", "user": true}
+    {"event": "ready"}
+
+After the last of these it takes the path of another request from standard input: to import the libraries and to draw
+the text takes as long as many runs. It ends when its standard input closes, so it never outlives whoever started it.
+With more than one
+process, this one holds the lock and stores the run, and ``torchrun`` starts the ranks that train it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import RunSpec, run_from_dict, to_dict
+from xling_utils.core.writing import enough_space
+from xling_utils.runs.store import RunStore
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
+PACKAGES = ("torch", "transformers", "accelerate", "tokenizers", "datasets", "gensim", "numpy", "safetensors")
+SECONDS_BETWEEN_REPORTS = 0.5
+
+EMULATED = (
+    "this processor has no instructions for bfloat16, which this recipe asks for: training takes several times longer"
+)
+
+Emit = Callable[[dict[str, Any]], None]
+
+
+class RankFailed(Exception):
+    """One of the processes that train a run together has failed."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Trains what the first request asks for, then what those from standard input do; 1 if the last one failed."""
+    process, code = _Process(arguments[0]), 0
+    while process.path:
+        request = json.loads(Path(process.path).read_text(encoding="utf-8"))
+        if "out" in request:  # one rank of several, started for this request alone
+            return _serve(request, process)
+        if "log" in request:  # none if it was written by hand
+            process.write_to(request["log"])
+        code = _serve(request, process)
+        process.next_request()
+    return code
+
+
+def _serve(request: dict[str, Any], process: _Process) -> int:
+    emit = process.emit
+    try:
+        if "out" in request:
+            _train_rank(request, emit)
+        else:
+            _train_and_store(request, process)
+    except UserError as error:
+        emit({"event": "error", "message": str(error), "user": True})
+        return 1
+    except Exception as error:
+        traceback.print_exc()
+        message = " ".join(f"{type(error).__name__}: {error}".split())
+        emit({"event": "error", "message": message, "user": False})
+        return 1
+    return 0
+
+
+def _train_and_store(request: dict[str, Any], process: _Process) -> None:
+    emit = process.emit
+    store = RunStore(request["store"])
+    specs = {run["key"]: run_from_dict(run["spec"]) for run in (request, *request.get("also", ()))}
+    with ExitStack() as locks:
+        for key in sorted(specs):  # in one order: two stacks never wait for each other
+            locks.enter_context(store.lock(key))
+        # Another process may have trained them while we waited.
+        missing = {key: spec for key, spec in specs.items() if store.get(key) is None}
+        if missing:
+            key, spec = next(iter(missing.items()))
+            processes = request["processes"] if spec.kind == "bert" else 1  # the others do not divide
+            threads, *_ = [_threads(store, each, request["threads"]) for each in missing]
+            process.set_threads(threads)
+            request = {**request, "key": key, "spec": to_dict(spec), "threads": threads, "processes": processes}
+            if len(missing) > 1:
+                _train_stack(request, store, missing, emit)
+            else:
+                with store.writing(key, spec) as draft:
+                    draft.provenance.update(environment(request))
+                    train = _train_ranks if processes > 1 else _train
+                    extras = train({**request, "out": str(draft.path)}, emit)
+                    draft.provenance.update(extras, finished=_now())
+    emit({"event": "stored"})
+
+
+def _threads(store: RunStore, key: str, threads: int) -> int:
+    """The number of threads to train with. A run that continues keeps the number it began with: another would change
+    the order of its sums, so the last bits of its weights."""
+    note = store.folder(".work", key) / "threads"
+    begun = any(path != note for path in note.parent.iterdir())
+    if begun and note.exists():
+        threads = int(note.read_text() or threads)
+    else:
+        with enough_space(note):
+            note.write_text(str(threads))
+    return threads
+
+
+def _train(request: dict[str, Any], emit: Emit) -> dict[str, Any]:
+    from xling_utils.runs.pretraining import train
+
+    data, spec = Path(request["data"]) if request["data"] else None, run_from_dict(request["spec"])
+    workdir = RunStore(request["store"]).folder(".work", request["key"])
+    if _emulated(spec):
+        emit({"event": "note", "message": EMULATED})
+    return train(spec, data, workdir, Path(request["out"]), _reporter(emit))
+
+
+def _train_stack(request: dict[str, Any], store: RunStore, specs: dict[str, RunSpec], emit: Emit) -> None:
+    """Trains all of ``specs``, by key, together, and stores each as a run of its own."""
+    from xling_utils.runs import stacked
+
+    keys, made = {spec: key for key, spec in specs.items()}, environment(request)
+    folders = {spec: store.folder(".work", key) for spec, key in keys.items()}
+    data = Path(request["data"]) if request["data"] else None
+    for trainee in stacked.train(folders, data, _reporter(emit)):
+        with store.writing(keys[trainee.spec], trainee.spec) as draft:
+            draft.provenance.update(made, **trainee.write(draft.path), finished=_now())
+
+
+def _emulated(spec: RunSpec) -> bool:
+    """Whether the run wants bfloat16 and nothing here has instructions for it."""
+    if spec.training is None or spec.training.precision != "bf16":
+        return False
+    import torch
+
+    return not torch.cuda.is_available() and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
+
+
+def _train_ranks(request: dict[str, Any], emit: Emit) -> dict[str, Any]:
+    """Trains on ``processes`` ranks under torchrun; ``accelerate launch --cpu`` would start only one."""
+    import torch
+
+    environment = dict(os.environ)
+    if not torch.cuda.is_available():
+        environment["ACCELERATE_USE_CPU"] = "true"
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += ["--nproc_per_node", str(request["processes"]), "-m", "xling_utils.runs.worker"]
+    seen: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "request.json"
+        path.write_text(json.dumps(request), encoding="utf-8")
+        with subprocess.Popen([*command, str(path)], stdout=subprocess.PIPE, text=True, env=environment) as ranks:
+            assert ranks.stdout is not None
+            for line in ranks.stdout:
+                event = json.loads(line)
+                seen.setdefault(event["event"], event)
+                if event["event"] == "progress":
+                    emit(event)
+    if error := seen.get("error"):
+        raise (UserError if error["user"] else RankFailed)(error["message"])
+    if ranks.returncode or "trained" not in seen:
+        raise RankFailed(f"training on {request['processes']} processes ended with {ranks.returncode}")
+    return seen["trained"]["extras"]
+
+
+def _train_rank(request: dict[str, Any], emit: Emit) -> None:
+    """One rank's part. All ranks train; the first alone reports, and train() writes on it alone."""
+    from accelerate import PartialState
+
+    state = PartialState(cpu=os.environ.get("ACCELERATE_USE_CPU") == "true")
+    if state.num_processes != request["processes"]:
+        raise RuntimeError(f"{request['processes']} processes wanted, {state.num_processes} running")
+    if state.is_main_process:
+        emit({"event": "trained", "extras": _train(request, emit)})
+    else:
+        _train(request, lambda event: None)
+
+
+def _reporter(emit: Emit) -> Callable[[dict[str, Any]], None]:
+    """Passes on reports of training (``done``, ``total``, ``tokens``), two a second at most, and the last."""
+    last = 0.0
+
+    def report(row: dict[str, Any]) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= SECONDS_BETWEEN_REPORTS or row["done"] >= row["total"]:
+            last = now
+            emit({"event": "progress", "done": row["done"], "total": row["total"], "tokens": row["tokens"]})
+
+    return report
+
+
+class _Process:
+    """This process: the ``path`` of the request that it serves, its events and its number of threads."""
+
+    def __init__(self, path: str) -> None:
+        """Keeps standard output for events: whatever else is printed there goes to standard error."""
+        self.path = path
+        self._events = os.dup(1)
+        os.dup2(2, 1)
+        self._wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._waiting = False
+        self._threads = 0
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def emit(self, event: dict[str, Any]) -> None:
+        """Tells the parent."""
+        os.write(self._events, (json.dumps(event) + "\n").encode())
+
+    def write_to(self, log: str) -> None:
+        """Whatever is printed from now on goes to the file ``log``."""
+        with open(log, "ab") as file:
+            os.dup2(file.fileno(), 2)
+            os.dup2(file.fileno(), 1)
+
+    def next_request(self) -> None:
+        """Waits for one; there is no ``path`` if none comes."""
+        self._waiting = True
+        self.emit({"event": "ready"})
+        self.path = self._wanted.get()
+        self._waiting = False
+
+    def set_threads(self, threads: int) -> None:
+        """Before any library is imported that reads their number: a process that has another one begins anew with the
+        same request."""
+        if self._threads not in (0, threads):
+            os.dup2(self._events, 1)
+            os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:-1], self.path])
+        self._threads = threads
+        os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
+
+    def _listen(self) -> None:
+        """Takes requests until standard input closes, which ends a run under way, in the middle of a step."""
+        with os.fdopen(0, "rb", buffering=0, closefd=False) as requests:
+            for line in requests:
+                self._wanted.put(line.decode().rstrip("\n"))
+        if not self._waiting:
+            os._exit(1)
+        self._wanted.put("")
+
+
+def environment(request: dict[str, Any]) -> dict[str, Any]:
+    """What a reader needs to know about where a run was made; a package that is not installed had no part in it."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    versions = {}
+    for name in ("xling-utils", *PACKAGES):
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return {
+        "started": _now(),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "versions": versions,
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "threads": request["threads"],
+        "processes": request["processes"],
+    }
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
+
+
+def _commit() -> str | None:
+    """The commit of this package's checkout, marked ``+`` with uncommitted changes; None outside of one."""
+    here = Path(__file__).parent
+    try:
+        git = ["git", "-C", str(here), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]
+        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
