@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from importlib import import_module
@@ -38,6 +39,13 @@ def room(module: str, name: str = "") -> str:
 def test_there_is_nothing_beside_the_rooms() -> None:
     there = {path.name for path in PACKAGE.iterdir()} - {"__pycache__"}
     assert there == {*ROOMS, BESIDE, "__init__.py"}
+
+
+def test_git_takes_every_file_of_the_package() -> None:
+    done = subprocess.run(["git", "check-ignore", *FILES], cwd=PACKAGE.parent, capture_output=True, text=True, check=False)
+    if done.returncode == 128:
+        pytest.skip("no checkout of git")
+    assert done.stdout == ""
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
