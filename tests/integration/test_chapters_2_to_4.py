@@ -58,7 +58,7 @@ def test_figures_show_every_condition(tables: dict[str, pd.DataFrame]) -> None:
     both = pd.concat([rows, overlap.paper_overlap(published.table)])
     assert set(both["shown"]) == {"this machine", "paper E", "paper C"}
     assert drawn(both, tables["03_overlap"], list(overlap.OVERLAP))
-    for factor in list(architecture.FACTORS)[1:]:
+    for factor in list(architecture.EXPERIMENTS)[1:]:
         own = architecture.of_factor(tables["04_architecture"], factor, SMOKE)
         rows = contrast_figures.rows_of(own, none, SMOKE, "level", "fr")
         levels = architecture_figures.levels(factor, rows, SMOKE)

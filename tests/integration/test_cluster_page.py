@@ -18,7 +18,7 @@ import yaml
 
 from tests import smoke
 from tests.faults import free_port, wait_for
-from xling_utils.chapters import module
+from xling_utils.chapters import declared
 from xling_utils.core.scales import scale
 from xling_utils.runs.ensuring import key_of
 from xling_utils.runs.store import RunStore
@@ -108,7 +108,7 @@ def test_a_scheduler_two_workers_and_the_book(
         arguments = [word for word in arguments if word not in names]
         names = sorted(path.stem for path in (ROOT / "notebooks").glob("*.py"))
     else:  # three runs are left for the workers
-        planned = [each for name in names for each in module(name).grid(scale("smoke"), ["fr"], 1, "headline")]
+        planned = [each for name in names for each in declared(name).grid(scale("smoke"), ["fr"], 1, "headline")]
         specs = list(dict.fromkeys(spec for each in planned for spec in each.specs))
         left = [spec for spec in specs if spec.kind == "bert"][-3:]
         smoke.trained(RunStore(book / "runs"), *(spec for spec in specs if spec not in left))

@@ -107,7 +107,7 @@ def test_real_text_may_have_languages_of_its_own() -> None:
 
 def test_unknown_chapter_is_named() -> None:
     with pytest.raises(UserError, match="unknown chapter '99'; known: 01_data_size"):
-        chapters.module("99")
+        chapters.declared("99")
 
 
 @pytest.mark.parametrize("source", sorted((ROOT / "notebooks").glob("*.py")), ids=lambda p: p.stem)
@@ -198,7 +198,7 @@ def test_the_command_below_a_figure_trains_every_recorded_run(
     if specs.of_earlier_recipe(runs["spec"]):
         monkeypatch.setitem(specs.RECIPES, "training", 1)
         monkeypatch.setitem(scales._SCALES, scale, earlier(scales.scale(scale)))
-    plan = chapters.module(chapter).grid(scales.scale(scale), named, seeds, "all")
+    plan = chapters.declared(chapter).grid(scales.scale(scale), named, seeds, "all")
     made = {spec for planned in plan for spec in planned.specs}
     recorded = {run_from_dict(json.loads(spec)) for spec in runs["spec"]}
     assert recorded and not recorded - made
@@ -216,7 +216,7 @@ def test_on_real_text_inference_is_asked_of_every_encoder_and_of_an_untrained_on
 def test_records_are_of_as_many_seeds_as_the_book_promises(chapter: str, scale: str, fewest: int) -> None:
     table = records.load(chapter, scale)
     table = table[table["task"] != "NLI with shift"]  # every seed at the weight that its development set chose
-    factors = [name for name in chapters.module(chapter).COLUMNS if name not in ("beside", "part_of_speech")]
+    factors = [name for name in chapters.declared(chapter).columns if name not in ("beside", "part_of_speech")]
     seeds = table.groupby([*factors, "task", "source", "target"], dropna=False)["seed"].nunique()
     assert list(seeds[seeds < fewest].index) == []
 

@@ -29,29 +29,29 @@ OTHERS = ("fr", "es", "de", "ru")
 @pytest.mark.parametrize("name", ["controlled", "natural"])
 def test_the_base_run_is_that_of_chapter_1(chapter, name):
     first = {p.spec for p in data_size.grid(scale(name), OTHERS, 1, "headline")}
-    headline = chapters.module(chapter).grid(scale(name), OTHERS, 1, "headline")
+    headline = chapters.declared(chapter).grid(scale(name), OTHERS, 1, "headline")
     assert sum(p.spec in first for p in headline) == 1
     assert len(headline) <= 3
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_run_of_a_grid_is_another(chapter):
-    grid = chapters.module(chapter).grid(scale("controlled"), OTHERS, 2, "all")
+    grid = chapters.declared(chapter).grid(scale("controlled"), OTHERS, 2, "all")
     assert len({p.spec for p in grid}) == len(grid) == len({(p.condition, p.spec.seed) for p in grid})
     for planned in grid:
         assert run_from_dict(to_dict(planned.spec)) == planned.spec
-        assert set(dict(planned.condition)) == set(chapters.module(chapter).COLUMNS)
+        assert set(dict(planned.condition)) == set(chapters.declared(chapter).columns)
 
 
 def test_no_experiment_of_chapters_2_to_4_is_missing():
-    named = set(overlap.EXPERIMENTS.values()) | set(architecture.FACTORS.values()) | {"R03", "R04", "R11", "R33"}
+    named = set(overlap.EXPERIMENTS.values()) | set(architecture.EXPERIMENTS.values()) | {"R03", "R04", "R11", "R33"}
     wanted = {f"R{n:02d}" for n in (3, 4, *range(6, 20), 33)}
     assert named == wanted
     for module in (overlap, architecture):
         names = {
             name for p in module.grid(scale("controlled"), OTHERS, 1, "all") for name in dict(p.condition).values()
         }
-        assert names >= set(overlap.EXPERIMENTS if module is overlap else architecture.FACTORS)
+        assert names >= set(overlap.EXPERIMENTS if module is overlap else architecture.EXPERIMENTS)
 
 
 def test_short_windows_keep_the_tokens_of_a_step():

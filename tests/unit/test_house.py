@@ -42,7 +42,9 @@ def test_there_is_nothing_beside_the_rooms() -> None:
 
 
 def test_git_takes_every_file_of_the_package() -> None:
-    done = subprocess.run(["git", "check-ignore", *FILES], cwd=PACKAGE.parent, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "check-ignore", *FILES], cwd=PACKAGE.parent, capture_output=True, text=True, check=False
+    )
     if done.returncode == 128:
         pytest.skip("no checkout of git")
     assert done.stdout == ""

@@ -22,14 +22,14 @@ CHAPTER = "01_data_size"
 
 @pytest.mark.parametrize("chapter", chapters.MODULES)
 def test_a_chapters_factors_are_columns_among_those_of_all(chapter: str) -> None:
-    varied = chapters.module(chapter).COLUMNS
+    varied = chapters.declared(chapter).columns
     found = chapters.columns(chapter)
     assert found[:2] == ("experiment", "scale") and found[2 : 2 + len(varied)] == varied
     assert found[-5:] == ("value", "low", "high", "n", "run")
     assert len(set(found)) == len(found)
     assert list(chapters.empty(chapter).columns) == list(found)
     scale = scale_of("smoke")
-    for planned in chapters.module(chapter).grid(scale, ["fr"], 1, "all"):
+    for planned in chapters.declared(chapter).grid(scale, ["fr"], 1, "all"):
         assert set(dict(planned.condition)) <= set(varied), "a condition that the table would lose"
 
 
@@ -47,7 +47,7 @@ def test_chapters_label_the_same_rows_each_in_its_way() -> None:
     rows = pd.DataFrame([row | {"part_of_speech": None}, row | {"part_of_speech": "NOUN"}, row | {"task": "NER"}])
     found = {}
     for chapter in chapters.MODULES:
-        first = chapters.module(chapter).grid(scale_of("smoke"), ["fr"], 1, "headline")[0]
+        first = chapters.declared(chapter).grid(scale_of("smoke"), ["fr"], 1, "headline")[0]
         shown = chapters.labelled(chapter, dict(first.condition), first.spec.seed, rows, "smoke")
         assert tuple(shown.columns) == chapters.columns(chapter)
         found[chapter] = shown["experiment"].tolist()

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
         window_size,
     )
     from xling_utils.chapters.opening import Opened, opened
-    from xling_utils.chapters.planning import ALL_SEEDS, MODULES, Planned, check_parameters, module, operations, plan
+    from xling_utils.chapters.planning import (
+        ALL_SEEDS,
+        MODULES,
+        Chapter,
+        Planned,
+        check_parameters,
+        declared,
+        operations,
+        plan,
+    )
     from xling_utils.chapters.rows import columns, empty, labelled, planned, prepare, table
     from xling_utils.chapters.shared import published
     from xling_utils.chapters.shared.languages import beside_english, language

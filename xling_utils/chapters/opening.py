@@ -62,7 +62,7 @@ class Opened:
     @cached_property
     def plan(self) -> list[Planned]:
         """The runs of this machine."""
-        return planning.module(self.name).grid(self.sizes, self.languages, self.seeds, self.live)
+        return planning.declared(self.name).grid(self.sizes, self.languages, self.seeds, self.live)
 
     @cached_property
     def on_real_text(self) -> Opened:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from xling_utils.core.errors import UserError
+from xling_utils.core.scales import Scale
 from xling_utils.core.scales import scale as scale_of
 from xling_utils.core.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec, written_language
 from xling_utils.measures.names import LEARNED
@@ -26,7 +26,7 @@ MODULES = {
     "07_cka": "cka",
     "08_minimult": "minimult",
 }
-"""Chapter -> the module of this package that declares it."""
+"""Chapter -> its package."""
 
 LIVE = ("headline", "all", "none")
 ALL_SEEDS = 5
@@ -64,11 +64,28 @@ def _moved(spec: RunSpec, seeds: int) -> RunSpec:
     return replace(spec, corpus=corpus, seed=spec.seed + seeds)
 
 
-def module(chapter: str) -> ModuleType:
-    """The module that declares ``chapter``. Raises :class:`UserError` naming the known ones."""
+@dataclass(frozen=True)
+class Chapter:
+    """What a chapter's ``plan`` declares.
+
+    ``columns`` are those that its rows have beside those of all chapters: one a varied factor. ``grid(scale, languages,
+    seeds, live)`` are its runs, base language first, ``tasks`` what one of them is measured at, and ``experiment`` says
+    which experiment a row of a condition belongs to; none: the chapter does not show it.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    grid: Callable[[Scale, Sequence[str], int, str], list[Planned]]
+    tasks: Callable[[Planned], tuple[str, ...]]
+    experiment: Callable[[dict[str, Any], dict[str, Any]], str | None]
+
+
+def declared(chapter: str) -> Chapter:
+    """What ``chapter`` declares. Raises :class:`UserError` naming the known ones."""
     if chapter not in MODULES:
         raise UserError(f"unknown chapter {chapter!r}; known: {', '.join(MODULES)}")
-    return importlib.import_module(f"xling_utils.chapters.{MODULES[chapter]}.plan")
+    found: Chapter = importlib.import_module(f"xling_utils.chapters.{MODULES[chapter]}.plan").DECLARED
+    return found
 
 
 def check_parameters(scale: str, languages: Sequence[str], seeds: int, live: str) -> None:
@@ -104,14 +121,14 @@ def measurable(chapter: str, planned: Sequence[Planned], data: Path | None) -> d
     found: dict[Planned, tuple[str, ...]] = {}
     absent: dict[str, str] = {}
     for each in planned:
-        of, wanted = each.spec.corpus, module(chapter).tasks(each)
+        of, wanted = each.spec.corpus, declared(chapter).tasks(each)
         lacks = dict[str, list[str]]()
         if data is not None and of.source == "directory":
             labels = {task: task.partition(",")[0] for task in wanted if task.partition(",")[0] in LEARNED}
             lacks = {task: labelled.lacking(kind, of.languages, data) for task, kind in labels.items()}
         absent |= {name: task for task, names in lacks.items() for name in names}
         found[each] = tuple(task for task in wanted if not lacks.get(task))
-    tagged = "part_of_speech" in module(chapter).COLUMNS
+    tagged = "part_of_speech" in declared(chapter).columns
     real = [each for each in planned if each.spec.corpus.source == "directory"]
     if tagged and real and data is not None and "en" not in languages_with_trees(data, "train"):
         absent["ud/UD_*/en_*-ud-train.conllu"] = "parts of speech"
@@ -145,7 +162,7 @@ def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str
 
     store = RunStore()
     rows = []
-    every = possible(module(chapter).grid(scale_of(scale), LANGUAGES[1:], ALL_SEEDS, "all"), data)
+    every = possible(declared(chapter).grid(scale_of(scale), LANGUAGES[1:], ALL_SEEDS, "all"), data)
     for planned, spec in [(each, spec) for each in every for spec in each.specs]:
         stored = None
         if spec.corpus.source == "controlled" or data is not None:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from xling_utils.chapters.cka import plan as cka
-from xling_utils.chapters.planning import module
+from xling_utils.chapters.planning import declared
 from xling_utils.chapters.rows import labelled
 from xling_utils.chapters.shared import joint
 from xling_utils.core.errors import UserError
@@ -50,7 +50,7 @@ def table(chapter: str, model: str, scale: str, languages: Sequence[str], data: 
         rows = pd.DataFrame(list(_rows(chapter, subject, scale_of(scale))))
         kept_rows.keep(path, rows.reindex(columns=list(dict.fromkeys([*registry.ROW, *rows]))))
     found = kept_rows.load(path)
-    varied = next(column for column in ("model", "encoders") if column in module(chapter).COLUMNS)
+    varied = next(column for column in ("model", "encoders") if column in declared(chapter).columns)
     parts = [
         labelled(chapter, {varied: kind}, subject.seed, rows, scale) for kind, rows in found.groupby(varied, sort=False)
     ]

@@ -20,7 +20,7 @@ from xling_utils.runs.compute import HERE
 def columns(chapter: str) -> tuple[str, ...]:
     """The tidy columns of a chapter: its module's ``COLUMNS``, one a varied factor, among those that all chapters
     have. ``run`` is the key of the run in the store."""
-    varied = planning.module(chapter).COLUMNS
+    varied = planning.declared(chapter).columns
     return ("experiment", "scale", *varied, "seed", *ROW)
 
 
@@ -59,7 +59,7 @@ def planned(
     seed: int | None = None,
 ) -> list[Planned]:
     """The runs of a chapter: of the first ``seeds`` reported seeds, or of the one ``seed``."""
-    grid = planning.module(chapter).grid(scale_of(scale), languages, seeds if seed is None else 1, live)
+    grid = planning.declared(chapter).grid(scale_of(scale), languages, seeds if seed is None else 1, live)
     moved = grid if seed is None else [each.moved(seed - FIRST_REPORTED_SEED) for each in grid]
     return planning.possible(moved, data)
 
@@ -76,10 +76,10 @@ def prepare(grids: Mapping[str, Sequence[Planned]], scale: str, compute: Compute
 
 def labelled(chapter: str, condition: Mapping[str, Any], seed: int, rows: pd.DataFrame, scale: str) -> pd.DataFrame:
     """A run's rows as those of a chapter: its experiments, its ``condition``, and only what it shows."""
-    module, condition = planning.module(chapter), dict(condition)
-    given = dict.fromkeys(set(module.COLUMNS) - set(rows), None) | condition
+    declared, condition = planning.declared(chapter), dict(condition)
+    given = dict.fromkeys(set(declared.columns) - set(rows), None) | condition
     rows = rows.assign(scale=scale, seed=seed, **given)
-    experiments = [module.experiment(condition, row) for row in rows.to_dict("records")]
+    experiments = [declared.experiment(condition, row) for row in rows.to_dict("records")]
     shown = pd.notna(pd.Series(experiments, dtype=object)).to_numpy()
     return rows.assign(experiment=experiments).loc[shown, list(columns(chapter))]
 

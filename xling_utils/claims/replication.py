@@ -78,7 +78,7 @@ def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _recorded_too(rows: pd.DataFrame, chapter: str) -> pd.DataFrame:
     """The rows of what is recorded, condition by condition and language by language: a chapter's runs may be more."""
-    factors = [column for column in chapters.module(chapter).COLUMNS if column != "beside"]  # the key of a run
+    factors = [column for column in chapters.declared(chapter).columns if column != "beside"]  # the key of a run
     what = [*factors, "task", "metric", "source", "target"]
     recorded = records.load(chapter, SCALE)[what].astype(str).drop_duplicates()
     kept = rows[what].astype(str).merge(recorded, how="left", on=what, indicator=True)["_merge"] == "both"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from xling_utils.chapters.architecture.plan import BOTH, FACTORS, NEXT, base_levels, counted, of_factor
+from xling_utils.chapters.architecture.plan import BOTH, NEXT, base_levels, counted, of_factor
 from xling_utils.chapters.shared import contrast_figures as figures
 from xling_utils.core.scales import Scale
 
@@ -83,10 +83,8 @@ def levels(factor: str, rows: pd.DataFrame, scale: Scale) -> list[str]:
 def changes(table: pd.DataFrame, scale: Scale, language: str) -> pd.DataFrame:
     """Each level against the base run, in percent (see ``contrast_figures.differences``)."""
     parts = []
-    for factor in FACTORS:
-        if factor in base_levels(scale):
-            rows = of_factor(table, factor, scale)
-            found = figures.values(rows, scale, ["level"], language)
-            parts.append(figures.differences(found, "level", base_levels(scale)[factor]).assign(factor=factor))
+    for factor, base in base_levels(scale).items():
+        found = figures.values(of_factor(table, factor, scale), scale, ["level"], language)
+        parts.append(figures.differences(found, "level", base).assign(factor=factor))
     parts = [part for part in parts if len(part)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from xling_utils.chapters.planning import Planned
+from xling_utils.chapters.planning import Chapter, Planned
 from xling_utils.chapters.shared.contrasts import base_run
 from xling_utils.core.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.measures.names import CONTEXTUAL, SIMILARITY, WORD_ALIGNMENT
@@ -74,6 +74,9 @@ def tasks(planned: Planned) -> tuple[str, ...]:
 def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
     """CKA is R31, retrieval of sentences R30, of words R28; the correlation of the first two is R32."""
     return EXPERIMENTS.get(row["metric"])
+
+
+DECLARED = Chapter(CHAPTER, COLUMNS, grid, tasks, experiment)
 
 
 def of(table: pd.DataFrame, target: str, metric: str, encoders: str) -> pd.DataFrame:

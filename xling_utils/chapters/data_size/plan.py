@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from xling_utils.chapters.planning import Planned
+from xling_utils.chapters.planning import Chapter, Planned
 from xling_utils.chapters.shared.contrasts import NATURAL_LANGUAGES
 from xling_utils.core.scales import FIRST_REPORTED_SEED, SNAPSHOTS, Scale
 from xling_utils.core.specs import EncoderSpec, StaticSpec
@@ -84,6 +84,9 @@ def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
     if row["task"] == INFERENCE:
         return None if row["metric"] == "accuracy_mixed" else "R02"
     return "R05" if isinstance(row["part_of_speech"], str) else "R01"
+
+
+DECLARED = Chapter(CHAPTER, COLUMNS, grid, tasks, experiment)
 
 
 def headline_layer(scale: Scale) -> int:

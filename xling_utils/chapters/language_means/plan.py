@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from xling_utils.chapters.planning import Planned
+from xling_utils.chapters.planning import Chapter, Planned
 from xling_utils.chapters.shared.joint import TRAINED, grid
 from xling_utils.measures.names import ALL, LANGUAGE_MEANS, METHODS
 
@@ -27,6 +27,9 @@ def tasks(planned: Planned) -> tuple[str, ...]:
 def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
     """Retrieval is R22, mining R23, and all that is read off states and tokens R21."""
     return EXPERIMENTS.get(row["metric"], "R21")
+
+
+DECLARED = Chapter(CHAPTER, COLUMNS, grid, tasks, experiment)
 
 
 def of(table: pd.DataFrame, metric: str, method: str | None, model: str = TRAINED, unit: str = "token") -> pd.DataFrame:

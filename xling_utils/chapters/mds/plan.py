@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xling_utils.chapters.planning import Planned
+from xling_utils.chapters.planning import Chapter, Planned
 from xling_utils.chapters.shared.joint import TRAINED, grid
 from xling_utils.measures.names import PARSING, POS, SHIFTED, TOKEN_TRANSLATION
 from xling_utils.measures.names import SHIFTED_INFERENCE as NLI
@@ -26,3 +26,6 @@ def tasks(planned: Planned) -> tuple[str, ...]:
 def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
     """An experiment a task."""
     return EXPERIMENTS.get(row["task"])
+
+
+DECLARED = Chapter(CHAPTER, COLUMNS, grid, tasks, experiment)

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xling_utils.chapters.data_size.plan import summary, with_sources
-from xling_utils.chapters.planning import Planned
+from xling_utils.chapters.planning import Chapter, Planned
 from xling_utils.chapters.shared.joint import D_LAYER, layer_at
 from xling_utils.core.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.core.specs import DOUBLE, Change, CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
@@ -109,6 +109,9 @@ def tasks(planned: Planned) -> tuple[str, ...]:
 def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
     """The peer's name: none of the five papers' experiments."""
     return "minimult"
+
+
+DECLARED = Chapter(CHAPTER, COLUMNS, grid, tasks, experiment)
 
 
 def values(table: pd.DataFrame, metric: str = "p_at_1") -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from xling_utils.chapters.planning import Planned
+from xling_utils.chapters.planning import Chapter, Planned
 from xling_utils.chapters.shared import contrast_figures as figures
 from xling_utils.chapters.shared import contrasts
 from xling_utils.core.scales import Scale
@@ -80,6 +80,8 @@ def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
     own = "R11" if row["metric"] == "accuracy_mixed" else EXPERIMENTS[condition["condition"]]
     return contrasts.experiment(own, row)
 
+
+DECLARED = Chapter(CHAPTER, COLUMNS, grid, tasks, experiment)
 
 OVERLAP = (DEFAULT, FAKE, SEPARATE, EXTRA)
 ORDER = (FAKE, *PERMUTED.values(), UNIGRAMS)

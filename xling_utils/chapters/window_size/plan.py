@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from xling_utils.chapters.planning import Planned
+from xling_utils.chapters.planning import Chapter, Planned
 from xling_utils.chapters.shared import contrasts
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import RunSpec, StaticSpec
@@ -55,6 +55,9 @@ tasks = contrasts.tasks
 def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
     """The experiment that a row belongs to."""
     return contrasts.experiment("R03" if condition["model"] == "BERT" else "R04", row)
+
+
+DECLARED = Chapter(CHAPTER, COLUMNS, grid, tasks, experiment)
 
 
 def names(scale: Scale) -> list[str]:
