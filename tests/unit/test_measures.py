@@ -11,10 +11,10 @@ import pytest
 
 from xling_utils import chapters
 from xling_utils.chapters import records
-from xling_utils.core import identity
+from xling_utils.core import identity, sources
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale as scale_of
-from xling_utils.measures import kept_rows, names, pool, sources
+from xling_utils.measures import kept_rows, names, pool
 from xling_utils.measures.tasks import registry
 
 CHAPTER = "01_data_size"

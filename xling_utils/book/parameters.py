@@ -9,11 +9,12 @@ from typing import Any
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import yaml_value
-from xling_utils.core.specs import LANGUAGES, SCALES
+from xling_utils.core.specs import LANGUAGES, LIVE, SCALES
+from xling_utils.runs.compute import ENGINES
 
 CODE = re.compile(r"[A-Za-z]{1,8}([_-][A-Za-z0-9]{1,8})*")
 """What a language's code looks like: it becomes part of the names of files."""
-CHOICES = {"scale": SCALES, "engine": ("local", "dask"), "live": ("headline", "all", "none")}
+CHOICES = {"scale": SCALES, "engine": ENGINES, "live": LIVE}
 
 
 def checked(

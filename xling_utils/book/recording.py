@@ -66,11 +66,9 @@ def _record(root: Path, name: str, parameters: Mapping[str, Any]) -> ChapterFail
 
     log = root / "_build/logs" / f"{name}.records.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    data = parameters["data"] and Path(parameters["data"])
     asked = {key: parameters[key] for key in ("scale", "languages", "seeds", "live")}
-    placed = {key: value for key, value in parameters.items() if key not in asked}
     try:
-        rows = table(name, **asked, compute=Compute(**{**placed, "data": data}))
+        rows = table(name, **asked, compute=Compute.of(parameters))
         records.write(name, parameters["scale"], rows)
     except Exception as error:
         log.write_text(traceback.format_exc(), encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import Any
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.core.scales import scale as scale_of
-from xling_utils.core.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec, written_language
+from xling_utils.core.specs import LANGUAGES, LIVE, EncoderSpec, RunSpec, StaticSpec, written_language
 from xling_utils.measures.names import LEARNED
 from xling_utils.models.tokenization import id_count
 
@@ -28,7 +28,6 @@ MODULES = {
 }
 """Chapter -> its package."""
 
-LIVE = ("headline", "all", "none")
 ALL_SEEDS = 5
 
 

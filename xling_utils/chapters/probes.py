@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -47,7 +46,7 @@ def table(chapter: str, model: str, scale: str, languages: Sequence[str], data: 
     tests = pool.tested_with(pool.real_languages(subject.corpus), data)
     path = RunStore().folder(".measures") / pool.file_name((name,), task, scale_of(scale), tests)
     if not kept_rows.is_kept(path):
-        rows = pd.DataFrame(list(_rows(chapter, subject, scale_of(scale))))
+        rows = _rows(chapter, subject, scale_of(scale))
         kept_rows.keep(path, rows.reindex(columns=list(dict.fromkeys([*registry.ROW, *rows]))))
     found = kept_rows.load(path)
     varied = next(column for column in ("model", "encoders") if column in declared(chapter).columns)
@@ -73,17 +72,18 @@ def tried(languages: Sequence[str], data: Path | None, model: str | None) -> Sub
     return _opened(model, ("en", *languages), data) if model else bundled.load()
 
 
-def _rows(chapter: str, subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
+def _rows(chapter: str, subject: Subject, scale: Scale) -> pd.DataFrame:
     twin = subject.untrained()
     if chapter != cka.CHAPTER:
-        for name, each in ((joint.TRAINED, subject), (joint.UNTRAINED, twin)):
-            for row in registry.task(TASKS[chapter]).of(each, scale).to_dict("records"):
-                yield row | {"run": each.key, "model": name}
-        return
-    for target in subject.others:
-        for name, beside in ((cka.BILINGUAL, subject), (cka.RANDOM, twin)):
-            for row in sentence_similarity.of_models(subject, beside, scale, target):
-                yield row | {"run": subject.key, "beside": beside.key, "encoders": name}
+        task, models = registry.task(TASKS[chapter]), {joint.TRAINED: subject, joint.UNTRAINED: twin}
+        frames = [task.of(each, scale).assign(run=each.key, model=name) for name, each in models.items()]
+        return pd.concat(frames, ignore_index=True)
+    return pd.DataFrame(
+        row | {"run": subject.key, "beside": beside.key, "encoders": name}
+        for target in subject.others
+        for name, beside in ((cka.BILINGUAL, subject), (cka.RANDOM, twin))
+        for row in sentence_similarity.of_models(subject, beside, scale, target)
+    )
 
 
 @lru_cache(maxsize=1)

@@ -18,7 +18,7 @@ from xling_utils.runs.compute import HERE
 
 
 def columns(chapter: str) -> tuple[str, ...]:
-    """The tidy columns of a chapter: its module's ``COLUMNS``, one a varied factor, among those that all chapters
+    """The tidy columns of a chapter: those that it declares, one a varied factor, among those that all chapters
     have. ``run`` is the key of the run in the store."""
     varied = planning.declared(chapter).columns
     return ("experiment", "scale", *varied, "seed", *ROW)

@@ -7,7 +7,6 @@ begin first, and every core is busy until the last.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from xling_utils.chapters.planning import MODULES, Planned
@@ -36,15 +35,14 @@ def _together(shared: Mapping[str, Any], several: Mapping[str, Mapping[str, Any]
     from xling_utils.measures import MeasuresFailed
     from xling_utils.runs import Compute, RunsFailed
 
-    data = shared["data"] and Path(shared["data"])
     grids: dict[str, list[Planned]] = {}
     try:
+        compute = Compute.of(shared)
         for chapter, parameters in several.items():
             languages, seeds, live = (parameters[name] for name in OWN)
-            grids[chapter] = planned(chapter, shared["scale"], languages, seeds, live, data)
+            grids[chapter] = planned(chapter, shared["scale"], languages, seeds, live, compute.data)
         if any(grids.values()):
             say(f"training and measuring what {len(several)} chapters lack")
-            where = {name: value for name, value in shared.items() if name != "scale"}
-            prepare(grids, shared["scale"], Compute(**{**where, "data": data}))
+            prepare(grids, shared["scale"], compute)
     except (UserError, RunsFailed, MeasuresFailed):
         say("not all of it could be done; the chapters concerned will say why")

@@ -24,6 +24,8 @@ the ids of its tokens (``TokenizerSpec.separate``), or a ``"fake"`` change."""
 
 SCALES = ("smoke", "controlled", "natural", "paper")
 
+LIVE = ("headline", "all", "none")
+"""What of a chapter is trained on this machine."""
 RECIPES = {"corpus": 1, "tokenizer": 1, "encoder": 2, "static": 1, "training": 2}
 """Versions of the rooms that define what a spec means; raise one when its room changes a result."""
 

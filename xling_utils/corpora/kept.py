@@ -17,9 +17,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xling_utils.core import identity, sources
 from xling_utils.core.specs import Form
 from xling_utils.core.writing import held, writable
-from xling_utils.corpora import directory, text
+from xling_utils.corpora import directory
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -46,11 +47,11 @@ def controlled(what: str, arguments: Sequence[object], draw: Callable[[], Datase
     return _kept([what, *arguments, _world()], draw)
 
 
-def _kept(identity: Sequence[object], draw: Callable[[], Dataset]) -> Dataset:
+def _kept(made_of: Sequence[object], draw: Callable[[], Dataset]) -> Dataset:
     import datasets
     from pyarrow import feather
 
-    name = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:20]
+    name = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:20]
     path = Path(datasets.config.HF_DATASETS_CACHE) / "xling_utils" / f"{name}.arrow"
     if not path.exists():
         with writable(path, SETTING):
@@ -69,7 +70,7 @@ def _kept(identity: Sequence[object], draw: Callable[[], Dataset]) -> Dataset:
 
 @cache
 def _reading() -> str:
-    return _digest([Path(room.__file__) for room in (directory, text) if room.__file__])
+    return sources.digest(directory.__name__)
 
 
 @cache
@@ -77,11 +78,6 @@ def _world() -> str:
     """Of the sources and tables of the controlled world and of what labels its text, and of what draws numbers."""
     import numpy as np
 
-    here = Path(__file__).parent
-    files = [path for end in ("py", "tsv") for path in sorted((here / "controlled").glob(f"*.{end}"))]
-    labelling = [here / f"{room}.py" for room in ("labelled", "treebanks", "parallel")]
-    return _digest([*files, *labelling]) + platform.python_version() + np.__version__
-
-
-def _digest(files: Sequence[Path]) -> str:
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+    drawing = sources.digest(*(f"{__package__}.{room}" for room in ("loading", "labelled", "treebanks", "parallel")))
+    tables = identity.of(*sorted(Path(__file__).parent.glob("controlled/*.tsv")))
+    return drawing + tables + platform.python_version() + np.__version__

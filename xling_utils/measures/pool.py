@@ -18,13 +18,14 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from xling_utils.core import sources
 from xling_utils.core.errors import UserError
 from xling_utils.core.progress import bar
 from xling_utils.core.scales import Scale
 from xling_utils.core.scales import scale as scale_of
 from xling_utils.core.specs import CorpusSpec, RunSpec, canonical_json, written_language
 from xling_utils.corpora import task_files
-from xling_utils.measures import kept_rows, sources
+from xling_utils.measures import kept_rows
 from xling_utils.measures.tasks import registry
 from xling_utils.runs import Compute, RunStore, ensure
 
@@ -139,5 +140,5 @@ def file_name(keys: tuple[str, ...], task: str, scale: Scale, tests: str) -> str
 
 def identity(scale: Scale, task: str, tests: str) -> str:
     """Of what measured rows depend on beside their runs: 12 hexadecimal digits."""
-    made_of = canonical_json(scale) + sources.digest(registry.task(task).module) + tests
+    made_of = canonical_json(scale) + sources.digest(f"xling_utils.measures.{registry.task(task).module}") + tests
     return hashlib.sha256(made_of.encode()).hexdigest()[:12]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from xling_utils.core.errors import UserError
 
@@ -35,6 +37,12 @@ class Compute:
         for name, value in (("jobs", self.jobs), ("processes", self.processes)):
             if value is not None and value < 1:
                 raise UserError(f"{name} must be at least 1, not {value}")
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Compute:
+        """Those of a chapter's ``parameters`` that say where."""
+        own = {field.name: parameters[field.name] for field in fields(cls) if field.name in parameters}
+        return cls(**own | {"data": Path(own["data"]) if own.get("data") else None})
 
     def at_a_time(self, most: int) -> int:
         """How many of ``most`` single processes run at a time."""

@@ -12,7 +12,7 @@ from xling_utils.chapters.overlap import plan
 from xling_utils.chapters.shared import contrast_figures as figures
 from xling_utils.chapters.shared import published
 
-ALL_THREE = "etrieval, inference and named entities"
+TRANSFER = "inference and named entities"
 
 
 def pieces(chapter: Opened) -> Any:
@@ -36,7 +36,7 @@ def domain(chapter: Opened) -> Any:
 def _figure(chapter: Opened, paper: pd.DataFrame, conditions: Sequence[str], told: str) -> Any:
     rows = figures.rows_of(chapter.shown, chapter.recorded, chapter.sizes, "condition", chapter.base)
     floor = figures.floors(chapter.both, chapter.base)
-    return figures.figure(pd.concat([rows, paper]), floor, conditions, f"R{ALL_THREE} {told}.")
+    return figures.figure(pd.concat([rows, paper]), floor, conditions, f"Retrieval, {TRANSFER} {told}.")
 
 
 def changes(chapter: Opened) -> pd.DataFrame:
@@ -51,4 +51,6 @@ def mixed(chapter: Opened) -> pd.DataFrame:
 
 def on_real_text(chapter: Opened) -> Any:
     """Figure: every condition in every language, on real text."""
-    return figures.on_real_text(chapter, chapter.recorded, f"Real text: r{ALL_THREE} by what the languages share.")
+    return figures.on_real_text(
+        chapter, chapter.recorded, f"Real text: retrieval, {TRANSFER} by what the languages share."
+    )

@@ -1,4 +1,4 @@
-"""What rows depend on: the module that makes them and all of the package that it imports, itself or through others."""
+"""What depends on a module: that module, and all of the package that it imports, itself or through others."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from pathlib import Path
 
 from xling_utils.core import doors, identity
 
-ROOM = "xling_utils.measures"
-
 
 @cache
-def digest(module: str) -> str:
-    """The hash of all sources that the rows of ``module``, of this room, depend on."""
-    return identity.of(*sorted(of(f"{ROOM}.{module}")))
+def digest(*modules: str) -> str:
+    """The hash of all sources that what ``modules`` make depends on."""
+    return identity.of(*sorted(frozenset().union(*map(of, modules))))
 
 
 def of(module: str) -> frozenset[Path]:
