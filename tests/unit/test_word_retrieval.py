@@ -97,8 +97,19 @@ def test_every_other_language_is_measured_and_each_text_encoded_once(
     rows = measured(run)
     assert sorted(asked) == ["de", "en", "fr", "ru"]
     assert set(rows["target"]) == {"fr", "de", "ru"} and set(rows["layer"]) == {0, 1}
-    assert rows.groupby("target")["metric"].nunique().tolist() == [7, 7, 7]
+    assert rows.groupby("target")["metric"].nunique().tolist() == [8, 8, 8]
     assert rows["value"].between(0, 1).all()
+
+
+def test_the_control_for_spelling_asks_for_words_with_no_translation_spelt_alike(stored: Stored) -> None:
+    english = Counter({"nation": 9, "water": 9, "night": 9, "cat": 9})
+    french = Counter({"nation": 9, "eau": 9, "flotte": 9, "nuit": 9, "chat": 9, "matou": 9})
+    pairs = [("nation", "nation"), ("water", "eau"), ("water", "flotte"), ("night", "nuit"), ("cat", "matou")]
+    found = restrict([*pairs, ("cat", "chat")], english, french, "fr", 9).spelt_unlike()
+    assert found.sources == ["water"]
+    assert [{found.targets[row] for row in own} for own in found.gold] == [{"eau", "flotte"}]
+    rows = measured(stored(PAIR, PIECES, ENCODER)).query("part_of_speech.isna()").set_index(["metric", "layer"])
+    assert 0 < rows.loc[("mrr_unlike", 0), "n"] < rows.loc[("mrr_centred", 0), "n"]
 
 
 def test_the_rows_of_a_pair_are_those_of_its_dictionary(stored: Stored) -> None:

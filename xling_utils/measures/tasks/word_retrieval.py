@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ OPEN_CLASSES = ("NOUN", "VERB", "ADV", "ADJ")
 CLOSED_CLASSES = ("ADP", "AUX", "CCONJ", "DET", "INTJ", "NUM", "PART", "PRON", "SCONJ")
 MINIMUM_COUNT = 5
 """Contexts a word needs in the measuring text before its mean vector is trusted."""
+ALIKE = 0.5
+"""Share of the letters of two words, from which on they are spelt alike (:func:`spelt_alike`)."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,21 @@ class Dictionary:
         """The same with the dictionary's own targets as the only candidates."""
         return replace(self, targets=self.targets[: self.dictionary_targets])
 
+    def spelt_unlike(self) -> Dictionary:
+        """The control for spelling: the same, asked only for sources with no translation that is spelt alike."""
+        unlike = zip(self.sources, self.gold, strict=True)
+        return self.of_sources({s for s, own in unlike if not any(spelt_alike(s, self.targets[t]) for t in own)})
+
     def of_sources(self, words: Container[str]) -> Dictionary:
         """The same, asked only for those of its sources that are among ``words``."""
         kept = [row for row, source in enumerate(self.sources) if source in words]
         return replace(self, sources=[self.sources[row] for row in kept], gold=[self.gold[row] for row in kept])
+
+
+def spelt_alike(word: str, other: str) -> bool:
+    """Whether so much of two words is in blocks that they have in common (Ratcliff and Obershelp 1988, as ``difflib``
+    has it) that one may be guessed from the other: *night* and *nuit*, not *water* and *eau*."""
+    return SequenceMatcher(None, word, other, autojunk=False).ratio() >= ALIKE
 
 
 def restrict(
@@ -110,11 +124,12 @@ def _spelt(reading: Reading, language: str, pairs: Iterable[tuple[str, str]], ca
 
 @dataclass(frozen=True)
 class _Questions:
-    """What a language is asked: the dictionary and candidates, the one with identical pairs, and, where parts of speech
-    are known, the one with function words, with the part of speech of each of its sources. Those of controlled words
+    """What a language is asked: the dictionary and candidates, the one without pairs that are spelt alike, the one with
+    identical pairs, and, where parts of speech are known, the one with function words, with the part of speech of each of its sources. Those of controlled words
     are the lexicon's, those of real ones what the English treebank calls them most often (B: OntoNotes)."""
 
     main: Dictionary
+    unlike: Dictionary
     full: Dictionary
     tagged: Dictionary
     tags: npt.NDArray[np.str_]
@@ -132,7 +147,7 @@ class _Questions:
             known = treebanks.commonest_tags(reading.data, "en")
             tag_of = {spelt(word): tag for word, tag in known.items() if tag in (*OPEN_CLASSES, *CLOSED_CLASSES)}
             tagged = main.without_others().of_sources(tag_of)
-        return cls(main, full, tagged, np.array([tag_of[source] for source in tagged.sources], dtype=str))
+        return cls(main, main.without_others().spelt_unlike(), full, tagged, np.array([tag_of[source] for source in tagged.sources], dtype=str))
 
     @property
     def all(self) -> list[Dictionary]:
@@ -146,8 +161,8 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
     The dictionary holds the words that stand often enough in the beginning of the text, as much of it as the scale's
     *small* corpus is, so that both data sizes are asked the same questions. Metrics: ``mrr`` (dictionary candidates,
     plain cosine: A's), ``mrr_centred`` (each language's mean taken out first), ``mrr_vocabulary`` (centred, among
-    the full vocabulary), ``mrr_identical`` (as ``mrr``, with the pairs of identical strings that the others leave
-    out), ``mrr_shuffled`` (centred, shuffled dictionary), ``chance`` and ``chance_vocabulary``. ``low`` and ``high``
+    the full vocabulary), ``mrr_unlike`` (as ``mrr_centred``, for English words with no translation that is spelt alike),
+    ``mrr_identical`` (as ``mrr``, with the pairs of identical strings that the others leave out), ``mrr_shuffled`` (centred, shuffled dictionary), ``chance`` and ``chance_vocabulary``. ``low`` and ``high``
     bound a 95 % bootstrap interval over dictionary words. Where parts of speech are known there are rows of
     ``mrr`` with a ``part_of_speech``; snapshots, rows of ``mrr_centred`` a ``step``.
     """
@@ -161,6 +176,10 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
                 yield _row(language, metric, layer, value)
         for layer, x, y in _layers(english, other, questions.full):
             yield _row(language, "mrr_identical", layer, _reciprocal_ranks(x, y, questions.full.gold))
+        if questions.unlike.sources:
+            for layer, x, y in _layers(english, other, questions.unlike):
+                values = _reciprocal_ranks(centred(x), centred(y), questions.unlike.gold)
+                yield _row(language, "mrr_unlike", layer, values)
         if questions.tagged.sources:
             for layer, x, y in _layers(english, other, questions.tagged):
                 yield from _by_part_of_speech(x, y, questions.tagged, questions.tags, layer)
