@@ -33,6 +33,7 @@ engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
 model = None  # a masked language model of your own, instead: a folder, or a name on the Hub
+aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 
 # %% [markdown] tags=["of-the-record"]
 # ## One encoder of fifteen languages
@@ -49,7 +50,7 @@ from xling_utils import charts, claims
 from xling_utils.chapters import language_means, opened
 
 charts.enable()
-chapter = opened("05_language_means", scale, languages, seeds, live, data, engine, scheduler, jobs, model)
+chapter = opened("05_language_means", scale, languages, seeds, live, data, engine, scheduler, jobs, model, aligned)
 charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown]

@@ -31,6 +31,7 @@ engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
 model = None  # a masked language model of your own, instead: a folder, or a name on the Hub
+aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 
 # %% [markdown]
 # ## Token translation
@@ -47,7 +48,7 @@ from xling_utils import charts, claims
 from xling_utils.chapters import mds, opened
 
 charts.enable()
-chapter = opened("06_mds", scale, languages, seeds, live, data, engine, scheduler, jobs, model)
+chapter = opened("06_mds", scale, languages, seeds, live, data, engine, scheduler, jobs, model, aligned)
 charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-weights", "caption": "One vector converts nearly every token, and a negative weight none.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift. Bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}

@@ -36,6 +36,7 @@ engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
 model = None  # a masked language model of your own, instead: a folder, or a name on the Hub
+aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 
 # %% [markdown] tags=["of-the-record"]
 # ## The encoders
@@ -56,7 +57,7 @@ from xling_utils import charts, claims
 from xling_utils.chapters import cka, opened
 
 charts.enable()
-chapter = opened("07_cka", scale, languages, seeds, live, data, engine, scheduler, jobs, model)
+chapter = opened("07_cka", scale, languages, seeds, live, data, engine, scheduler, jobs, model, aligned)
 charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown]

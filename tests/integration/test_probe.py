@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 
 from tests import blocks, families, smoke
 from tests.conftest import Call
-from xling_utils.chapters import probes
+from xling_utils.chapters import opened, probes
 from xling_utils.chapters.cka import plan as cka
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
@@ -87,6 +88,48 @@ def test_a_stored_run_is_probed_on_its_own_text(tmp_path: Path, monkeypatch: pyt
     pd.testing.assert_frame_equal(rows, probes.table("06_mds", str(run.path), "smoke", ("fr",), None))
     with pytest.raises(UserError, match="01_data_size takes no model"):
         probes.table("01_data_size", str(run.path), "smoke", ("fr",), None)
+
+
+def test_translations_of_ones_own_take_the_place_of_the_tests(
+    project: Path, data: Path, tmp_path: Path, xling: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert blocks.stands_in("book/run/model.md", f"{DOCUMENTED} --aligned NAME")
+    own = tmp_path / "data"
+    shutil.copytree(data, own)
+    for name in ("tatoeba", "nli"):
+        shutil.rmtree(own / name)
+    for language in LANGUAGES:
+        lines = parallel.multiway("controlled", (language,), 60)[language]
+        lines[3 if language == "fr" else 4] = ""
+        _write(own / "parallel" / "mine" / f"{language}.txt", lines)
+    model = families.saved(tmp_path / "model", "BERT", text())
+    monkeypatch.setenv("XLING_STORE", str(tmp_path / "store"))
+    found = probes.table("05_language_means", str(model), "smoke", ("fr", "zh"), own, "mine")
+    assert set(found.loc[found["metric"] == "p_at_1", "n"]) == {40}, "as many as the scale asks for"
+    moved = probes.table("07_cka", str(model), "smoke", ("fr",), own, "mine")
+    halves = {metric: set(moved.loc[moved["metric"] == metric, "n"]) for metric in ("cka", "p_at_1_rotated")}
+    assert halves == {"cka": {29}, "p_at_1_rotated": {20}}, "fitted on one half, which is without blank lines"
+    with pytest.raises(UserError, match=r"no ur\.txt, plain or \.xz; aligned text in .*: mine"):
+        parallel.aligned("mine", ("en", "ur"), data=own)
+    done = xling(project, "probe", str(model), "--data", str(own), "--languages", "fr", "--aligned", "yours")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "aligned text in" in done.stderr
+
+
+def test_a_chapter_measures_its_runs_on_translations_of_ones_own(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for language in ("en", "fr"):
+        _write(
+            data / "parallel" / "mine" / f"{language}.txt", parallel.multiway("controlled", (language,), 30)[language]
+        )
+    monkeypatch.setenv("XLING_STORE", str(tmp_path))
+    chapter = opened("05_language_means", "smoke", ["fr"], 1, "headline", str(data), aligned="mine")
+    assert set(chapter.measured.loc[chapter.measured["metric"] == "p_at_1", "n"]) == {30}
+    assert chapter.recorded.empty, "records are of other sentences"
+    with pytest.raises(UserError, match="only 05_language_means is measured on it"):
+        opened("07_cka", "smoke", ["fr"], 1, "headline", str(data), aligned="mine")
+    with pytest.raises(UserError, match="it is no test"):
+        parallel.aligned("bible_nt", ("en", "fr"), data=data)
 
 
 def test_mistakes_are_one_line(project: Path, data: Path, tmp_path: Path, xling: Call) -> None:

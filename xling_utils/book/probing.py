@@ -31,22 +31,31 @@ parts:
 
 
 def probe(
-    root: Path, model: str, languages: Sequence[str], data: Path | None, say: Callable[[str], None]
+    root: Path,
+    model: str,
+    languages: Sequence[str],
+    data: Path | None,
+    say: Callable[[str], None],
+    aligned: str | None = None,
 ) -> tuple[Path, list[notebooks.ChapterFailure]]:
-    """Executes the chapters of :data:`probes.TASKS` on ``model`` (a folder, or a name on the Hub) and renders them;
-    returns the pages' folder and what failed, in which case nothing is rendered.
+    """Executes the chapters of :data:`probes.TASKS` on ``model`` (a folder, or a name on the Hub), and on the text
+    ``aligned`` of one's own if there is any (:func:`parallel.aligned`), and renders them; returns the pages' folder and
+    what failed, in which case nothing is rendered.
 
     ``root`` is the book's folder. Raises :class:`UserError` on a model or on data that cannot be measured.
     """
     folder = Path(model)
     model = str(folder.absolute()) if folder.exists() else model
-    subject = Subject.of_model(model, ("en", *languages), data, SENTENCES)
+    subject = Subject.of_model(model, ("en", *languages), data, SENTENCES, aligned)
     for language in subject.languages:  # mistakes at once, not one a chapter
         subject.text(language, SENTENCES)
+    subject.said(1)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.name if folder.exists() else model).strip("-.") or "model"
     place = root / "_build" / "probe" / name
     _lay_out(root, place, name)
     given: dict[str, Any] = {"scale": "natural", "model": model, "languages": list(languages)}
+    if aligned:
+        given["aligned"] = aligned
     if data:
         given["data"] = str(data.absolute())
     failures = notebooks.execute(place, list(TASKS), given, {}, say)

@@ -22,7 +22,7 @@ from xling_utils.runs import Compute
 @dataclass(frozen=True)
 class Opened:
     """A chapter at a scale. ``measured`` are the rows of this machine, ``recorded`` the committed ones; of a ``model``
-    from elsewhere there are none of the latter."""
+    from elsewhere, and on text of one's own, there are none of the latter."""
 
     name: str
     scale: str
@@ -93,9 +93,10 @@ def opened(
     scheduler: str | None = None,
     jobs: int | None = None,
     model: str | None = None,
+    aligned: str | None = None,
 ) -> Opened:
     """The chapter ``name`` with a notebook's parameters: its runs trained where missing and measured where not yet, or
-    ``model`` measured in their place.
+    ``model`` measured in their place, on translations of one's own (:func:`parallel.aligned`) where such are named.
 
     Raises as :func:`rows.table` and :func:`probes.table` do.
     """
@@ -104,8 +105,9 @@ def opened(
     if model:
         from xling_utils.chapters import probes
 
-        measured = probes.table(name, model, scale, languages, folder)
+        measured = probes.table(name, model, scale, languages, folder, aligned)
     else:
-        measured = table(name, scale, languages, seeds, live, Compute(folder, engine, scheduler, jobs))
-    recorded = empty(name) if model else records.load(name, scale)
+        compute = Compute(folder, engine, scheduler, jobs)
+        measured = table(name, scale, languages, seeds, live, compute, aligned=aligned)
+    recorded = empty(name) if model or aligned else records.load(name, scale)
     return Opened(name, scale, tuple(languages), seeds, live, folder, model, measured, recorded)

@@ -30,19 +30,22 @@ SENTENCES = 2_000
 """Of text a language, for the languages' means and sets of tokens."""
 
 
-def table(chapter: str, model: str, scale: str, languages: Sequence[str], data: Path | None) -> pd.DataFrame:
+def table(
+    chapter: str, model: str, scale: str, languages: Sequence[str], data: Path | None, aligned: str | None = None
+) -> pd.DataFrame:
     """What ``chapter`` shows of ``model``, a folder or a name on the Hub, as the chapter's tidy rows, its untrained
-    twin beside it. Kept beside the store of runs, and read back as long as model, text and measures are the same.
+    twin beside it; on the translations ``aligned`` of one's own where such are named (:func:`parallel.aligned`). Kept
+    beside the store of runs, and read back as long as model, text and measures are the same.
 
     Raises :class:`UserError` on a chapter that takes no model, on a model that cannot be measured, and on mistakes in
     the data.
     """
     if chapter not in TASKS:
         raise UserError(f"{chapter} takes no model; these chapters do: {', '.join(TASKS)}")
-    subject = _opened(model, ("en", *languages), data)
+    subject = _opened(model, ("en", *languages), data, aligned)
     seen = (subject.key, fingerprint(subject.corpus, data), scale, *subject.languages)
     name = hashlib.sha256(" ".join(seen).encode()).hexdigest()[:20]
-    task = TASKS[chapter]
+    task = TASKS[chapter] + (f"{names.ON}{aligned}" if aligned else "")
     tests = pool.tested_with(pool.real_languages(subject.corpus), data)
     path = RunStore().folder(".measures") / pool.file_name((name,), task, scale_of(scale), tests)
     if not kept_rows.is_kept(path):
@@ -87,5 +90,5 @@ def _rows(chapter: str, subject: Subject, scale: Scale) -> pd.DataFrame:
 
 
 @lru_cache(maxsize=1)
-def _opened(model: str, languages: tuple[str, ...], data: Path | None) -> Subject:
-    return Subject.of_model(model, languages, data, SENTENCES)
+def _opened(model: str, languages: tuple[str, ...], data: Path | None, aligned: str | None = None) -> Subject:
+    return Subject.of_model(model, languages, data, SENTENCES, aligned)

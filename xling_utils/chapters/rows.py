@@ -10,11 +10,16 @@ import pandas as pd
 
 from xling_utils.chapters import planning
 from xling_utils.chapters.planning import Planned
+from xling_utils.core.errors import UserError
 from xling_utils.core.scales import FIRST_REPORTED_SEED
 from xling_utils.core.scales import scale as scale_of
 from xling_utils.measures import ROW, ensure_rows, kept_rows
+from xling_utils.measures.names import ON
 from xling_utils.runs import Compute
 from xling_utils.runs.compute import HERE
+
+ON_ALIGNED = "05_language_means"
+"""The chapter that measures stored runs on translations of one's own, too."""
 
 
 def columns(chapter: str) -> tuple[str, ...]:
@@ -33,16 +38,21 @@ def table(
     compute: Compute = HERE,
     *,
     seed: int | None = None,
+    aligned: str | None = None,
 ) -> pd.DataFrame:
     """The chapter's runs, trained where missing, measured where not yet, as one tidy table. ``seed`` takes that
-    one seed instead of the first ``seeds`` reported ones.
+    one seed instead of the first ``seeds`` reported ones; ``aligned`` names text of one's own to measure on.
 
     Raises :class:`UserError` on parameters no chapter can take and on mistakes in the data. Where one run cannot be
     trained, or measured, the others are first (see :func:`ensure_rows`).
     """
     planning.check_parameters(scale, languages, seeds, live)
+    if aligned and chapter != ON_ALIGNED:
+        raise UserError(
+            f"aligned {aligned!r}: of the book's own runs only {ON_ALIGNED} is measured on it; name a model"
+        )
     grid = planned(chapter, scale, languages, seeds, live, compute.data, seed)
-    kept = prepare({chapter: grid}, scale, compute)
+    kept = prepare({chapter: grid}, scale, compute, aligned)
     frames = [
         labelled(chapter, dict(p.condition), p.spec.seed, kept_rows.load(path), scale) for (p, _), path in kept.items()
     ]
@@ -64,12 +74,15 @@ def planned(
     return planning.possible(moved, data)
 
 
-def prepare(grids: Mapping[str, Sequence[Planned]], scale: str, compute: Compute) -> dict[tuple[Planned, str], Path]:
+def prepare(
+    grids: Mapping[str, Sequence[Planned]], scale: str, compute: Compute, aligned: str | None = None
+) -> dict[tuple[Planned, str], Path]:
     """Trains and measures the runs of ``grids``, chapter -> its runs, where that is not done: of several chapters all
     together, so that no core waits for the last run of each. Returns where the rows of a run and a task are kept.
     Raises as :func:`table` does."""
+    where = f"{ON}{aligned}" if aligned else ""
     measured = {chapter: planning.measurable(chapter, grid, compute.data) for chapter, grid in grids.items()}
-    wanted = [(p, task) for runs_of in measured.values() for p, tasks in runs_of.items() for task in tasks]
+    wanted = [(p, task + where) for runs_of in measured.values() for p, tasks in runs_of.items() for task in tasks]
     kept = ensure_rows([(p.specs, task) for p, task in wanted], scale, compute)
     return {(p, task): kept[p.specs, task] for p, task in wanted}
 

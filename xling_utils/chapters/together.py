@@ -23,7 +23,11 @@ def ahead(plans: Mapping[str, Mapping[str, Any]], say: Callable[[str], None]) ->
     groups: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
     for chapter, given in plans.items():
         parameters = {"processes": 1} | dict(given)  # a notebook has no such parameter
-        if chapter in MODULES and not parameters.get("model") and {*SHARED, *OWN} <= set(parameters):
+        if (
+            chapter in MODULES
+            and not (parameters.get("model") or parameters.get("aligned"))
+            and {*SHARED, *OWN} <= set(parameters)
+        ):
             groups.setdefault(tuple(parameters[name] for name in SHARED), {})[chapter] = parameters
     for shared, several in groups.items():
         if len(several) > 1:

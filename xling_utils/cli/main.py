@@ -6,6 +6,7 @@ import errno
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -131,11 +132,15 @@ def probe(
     languages: Annotated[str, typer.Option(metavar="L,L,...", help="Languages beside English.")] = ",".join(
         LANGUAGES[1:]
     ),
+    text: Annotated[
+        str | None, typer.Option("--aligned", metavar="NAME", help="Translations of your own: DIR/parallel/NAME/*.txt.")
+    ] = None,
 ) -> int:
     """Put any masked language model under the lens: chapters 5 to 7, as a small book of its own."""
     from xling_utils.book import probe as run_probe
 
-    pages, failures = run_probe(_root(), model, languages_of(languages), data, say=lambda line: print(line, flush=True))
+    say = partial(print, flush=True)
+    pages, failures = run_probe(_root(), model, languages_of(languages), data, say, text)
     if not failures:
         print(pages)
     return _reported(failures)

@@ -103,6 +103,35 @@ def unaligned(
     return Unaligned(texts["en"][1], texts[language][1], gold)
 
 
+def aligned(
+    name: str, languages: Sequence[str], *, data: Path | None = None, form: Form = "lower"
+) -> dict[str, list[str]]:
+    """Text of one's own that says the same in every one of ``languages``, line by line: ``parallel/NAME/*.txt`` of the
+    directory ``data``, normalised. A line that is blank in one of the languages is left out in all.
+
+    Its lines are kept out of what is trained on. Raises :class:`UserError` where a language has no file, on files of
+    unequal length, and on sets that are cut from the text that there is to train on.
+    """
+    if data is None:
+        raise UserError(
+            f"aligned text {name}: name the directory that holds parallel/{name} (--data DIR or XLING_DATA)"
+        )
+    folder = data / "parallel" / name
+    if name in directory.CUT_FROM_TEXT:
+        raise UserError(f"{folder}: its lines stand in the text that is trained on; it is no test")
+    lines = {}
+    for language in languages:
+        path = directory.existing(folder / f"{language}.txt") if folder.parent == data / "parallel" else None
+        if path is None:
+            known = ", ".join(sorted(path.name for path in (data / "parallel").glob("*") if path.is_dir())) or "none"
+            raise UserError(f"{folder}: no {language}.txt, plain or .xz; aligned text in {data / 'parallel'}: {known}")
+        lines[language] = [normalise(line, form=form) for _, line in directory.read_lines(path)]
+    _aligned({language: len(found) for language, found in lines.items()}, str(folder))
+    kept = [row for row in zip(*lines.values(), strict=True) if all(row)]
+    _aligned({language: len(kept) for language in lines}, str(folder))
+    return {language: [row[column] for row in kept] for column, language in enumerate(lines)}
+
+
 def _numbered(stem: Path, side: str, count: int, form: Form) -> tuple[dict[str, int], list[str]]:
     """Name of a sentence -> its row, and the sentences."""
     path = directory.existing(stem.with_name(f"{stem.name}.{side}"))

@@ -13,6 +13,8 @@ LEARNED = INFERENCE, ENTITIES = "NLI", "NER"
 RANDOM_LABELS = "NLI, random labels"
 """The name of this task among measures; its rows are of the task NLI."""
 
+ON = ", on "
+"""Between a task's name and that of the aligned text of one's own that it is measured on."""
 LANGUAGE_MEANS, TOKEN_TRANSLATION = "language means", "token translation"
 METHODS = "original", "zero-mean", "mean difference shift"
 """What was done with the languages' means."""

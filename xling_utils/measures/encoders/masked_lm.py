@@ -14,6 +14,7 @@ import numpy.typing as npt
 from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec, Form
+from xling_utils.corpora import parallel
 from xling_utils.measures.encoders import hidden_states, hub, language_identity
 from xling_utils.measures.encoders.representations import means_by_unit
 from xling_utils.runs import Run
@@ -27,7 +28,8 @@ class Subject:
     """``model`` is any masked language model of ``transformers`` with its ``tokenizer``; ``corpus`` says where its
     languages' text comes from, ``data`` is the directory of real text, and ``key`` identifies the weights.
 
-    ``form`` is that of real text (see :mod:`corpora.text`); ``seed`` draws whatever is drawn in measuring.
+    ``form`` is that of real text (see :mod:`corpora.text`); ``seed`` draws whatever is drawn in measuring. ``aligned``
+    names text of one's own (:func:`parallel.aligned`) that translations are taken of, in place of the usual tests.
     """
 
     key: str
@@ -37,19 +39,22 @@ class Subject:
     data: Path | None
     form: Form
     seed: int
+    aligned: str | None = None
     _means: dict[tuple[str, int], dict[str, npt.NDArray[np.float32]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     @classmethod
-    def of_run(cls, run: Run, data: Path | None = None) -> Subject:
+    def of_run(cls, run: Run, data: Path | None = None, aligned: str | None = None) -> Subject:
         """A stored encoder and the text that it was trained on. Raises what :func:`hidden_states.of_run` raises."""
         model, tokenizer = hidden_states.of_run(run)
         spec = run.spec
-        return cls(run.key, model, tokenizer, spec.corpus, data, spec.tokenizer.form, spec.seed)
+        return cls(run.key, model, tokenizer, spec.corpus, data, spec.tokenizer.form, spec.seed, aligned)
 
     @classmethod
-    def of_model(cls, name: str, languages: Sequence[str], data: Path | None, sentences: int) -> Subject:
+    def of_model(
+        cls, name: str, languages: Sequence[str], data: Path | None, sentences: int, aligned: str | None = None
+    ) -> Subject:
         """A model of ``transformers`` in a local folder or on the Hub, and ``sentences`` of real text a language.
 
         The folder of a stored run brings its own text, unless ``data`` is given. Raises :class:`UserError` if there is
@@ -57,13 +62,13 @@ class Subject:
         """
         run = hub.run_in(Path(name))
         if run and data is None:
-            return cls.of_run(run)
+            return cls.of_run(run, aligned=aligned)
         if data is None:
             raise UserError(f"{name}: there is no text to measure it on; name a directory of real text (--data DIR)")
         model, tokenizer = hidden_states.of_run(run) if run else hub.load(name)
         corpus = CorpusSpec("directory", tuple(languages), sentences, TEXT_SEED)
         form: Form = run.spec.tokenizer.form if run else "raw"
-        return cls(hub.key(model), model, tokenizer, corpus, data, form, TEXT_SEED)
+        return cls(hub.key(model), model, tokenizer, corpus, data, form, TEXT_SEED, aligned)
 
     def untrained(self) -> Subject:
         """The same with weights drawn anew: the negative control."""
@@ -94,6 +99,23 @@ class Subject:
             domains = spec.domains and (spec.domains[spec.languages.index(language)],)
             spec = replace(spec, languages=(language,), domains=domains)
         return _text(spec, self.data, self.form, language, sentences)
+
+    def said(self, count: int, *languages: str) -> dict[str, list[str]]:
+        """The same sentences in ``languages``, or in all: ``count`` of them, or as many as there are. Raises what
+        :func:`parallel.multiway` and :func:`parallel.aligned` raise."""
+        asked = languages or self.languages
+        if self.aligned is None:
+            return parallel.multiway(self.corpus.source, asked, count, data=self.data, form=self.form)
+        own = parallel.aligned(self.aligned, asked, data=self.data, form=self.form)
+        return {language: lines[:count] for language, lines in own.items()}
+
+    def pairs(self, language: str, count: int) -> tuple[list[str], list[str]]:
+        """English sentences and their translations: ``count`` of them, or as many as there are. Those of
+        :meth:`said` are others, unless they are of :attr:`aligned`. Raises what :func:`parallel.pairs` raises, too."""
+        if self.aligned is None:
+            return parallel.pairs(self.corpus.source, language, count, data=self.data, form=self.form)
+        own = self.said(count, "en", language)
+        return own["en"], own[language]
 
     def means(self, language: str, sentences: int, unit: str = "token") -> npt.NDArray[np.float32]:
         """The mean state at every layer of the first ``sentences`` of a language's text, float32 (layers + 1, d), over

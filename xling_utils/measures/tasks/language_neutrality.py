@@ -70,9 +70,7 @@ def rows(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
 
 def _identity_rows(subject: Subject, means: Mapping[str, Array], sizes: Sizes) -> Iterator[dict[str, Any]]:
     """On sentences that say the same in all languages, so that nothing but the language tells them apart."""
-    said = parallel.multiway(
-        subject.corpus.source, subject.languages, 2 * sizes.said, data=subject.data, form=subject.form
-    )
+    said = subject.said(2 * sizes.said)
     train, test = (
         {
             language: language_identity.token_states(subject.model, subject.tokenizer, lines[half], sizes.tokens)
@@ -105,7 +103,7 @@ def _token_rows(subject: Subject, sentences: int) -> Iterator[dict[str, Any]]:
 def _retrieval_rows(
     subject: Subject, means: Mapping[str, Mapping[str, Array]], language: str, sizes: Sizes
 ) -> Iterator[dict[str, Any]]:
-    english, other = parallel.pairs(subject.corpus.source, language, sizes.pairs, data=subject.data, form=subject.form)
+    english, other = subject.pairs(language, sizes.pairs)
     vectors = {"en": _english(subject, tuple(english)), language: _vectors(subject, other)}
     for unit, of in means.items():
         for row in sentence_retrieval.rows(vectors, of, language, "en", LANGUAGE_MEANS):

@@ -62,18 +62,19 @@ TASKS = {
 
 
 def task(name: str) -> Task:
-    """The task of that name. Raises :class:`KeyError`: names come from :mod:`names`."""
-    return TASKS[name]
+    """The task of that name, wherever it is measured on. Raises :class:`KeyError`: names come from :mod:`names`."""
+    return TASKS[name.partition(names.ON)[0]]
 
 
 def rows(name: str, runs: Sequence[Run], scale: Scale, data: Path | None) -> pd.DataFrame:
-    """What a run does at a task, with ``run``, its key, and that of the run ``beside`` it. Raises :class:`UserError` on
-    mistakes in the data."""
+    """What a run does at a task, with ``run``, its key, and that of the run ``beside`` it. A task of any masked
+    language model may be named with aligned text of one's own (``names.ON``). Raises :class:`UserError` on mistakes in
+    the data."""
     asked, (run, *beside) = task(name), runs
     if asked.takes == MODEL:
         from xling_utils.measures.encoders.masked_lm import Subject
 
-        frame = asked.of(Subject.of_run(run, data), scale)
+        frame = asked.of(Subject.of_run(run, data, name.partition(names.ON)[2] or None), scale)
     elif asked.takes == PAIR:
         frame = asked.of(run, beside[0] if beside else None, scale, data)
     else:

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
-from xling_utils.corpora import parallel
 from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.metrics.cka import cka_of_layers
 from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
@@ -41,17 +40,20 @@ def of_models(subject: Subject, beside: Subject, scale: Scale, target: str) -> I
     if "en" not in subject.languages:
         raise UserError(f"similarity: {subject.key} does not read English")
     fitted_on, tested_on = SENTENCES[scale.name]
-    source = subject.corpus.source
-    given: dict[str, Any] = {"data": subject.data, "form": subject.form}
-    multiway = parallel.multiway(source, tuple(dict.fromkeys(("en", target))), fitted_on, **given)
-    shared = _both(subject, beside, multiway["en"], multiway[target])
+    said = subject.said(fitted_on, *dict.fromkeys(("en", target)))
+    if subject.aligned:  # whose other half is to be found
+        said = {language: lines[::2] for language, lines in said.items()}
+    shared = _both(subject, beside, said["en"], said[target])
     for metric, debiased in (("cka", False), ("cka_debiased", True)):
         matrix = cka_of_layers([shared], debiased)
         for layer in range(min(matrix.shape)):
-            yield _row(metric, target, layer, float(matrix[layer, layer]), n=len(multiway["en"]))
+            yield _row(metric, target, layer, float(matrix[layer, layer]), n=len(said["en"]))
     if target == "en":
         return
-    tested = _both(subject, beside, *parallel.pairs(source, target, tested_on, **given))
+    english, translations = subject.pairs(target, tested_on)
+    if subject.aligned:
+        english, translations = english[1::2], translations[1::2]
+    tested = _both(subject, beside, english, translations)
     gold = [{row} for row in range(tested[0].shape[1])]
     for layer, (x, y) in enumerate(zip(*tested, strict=True)):
         yield _row("p_at_1", target, layer, ranks(x, y, gold) == 1)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import Form
-from xling_utils.corpora import normalise, parallel
+from xling_utils.corpora import normalise
 from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.encoders.predictions import predicted
 from xling_utils.measures.metrics.translation import bleu1, convert_rate, third_rate
@@ -32,13 +32,11 @@ def rows(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
     For every layer and weight ``convert_rate`` and ``bleu1`` (0 to 100) of the tokens that the model predicts, both
     against what the text's language and the other one hold of tokens; with three languages or more also
     ``third_rate``, the share of tokens that only some third language holds. ``n`` counts sentences. Sentences are those
-    of :func:`parallel.multiway`, as in the papers.
+    of :meth:`Subject.said`, as in the papers.
     """
     means = {language: subject.means(language, scale.mean_sentences) for language in subject.languages}
     sets = {language: subject.tokens(language, scale.mean_sentences) for language in subject.languages}
-    said = parallel.multiway(
-        subject.corpus.source, subject.languages, SENTENCES[scale.name], data=subject.data, form=subject.form
-    )
+    said = subject.said(SENTENCES[scale.name])
     for language in subject.others:
         for source, target in (("en", language), (language, "en")):
             yield from _direction(subject, said, means, sets, source, target)

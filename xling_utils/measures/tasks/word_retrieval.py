@@ -125,8 +125,9 @@ def _spelt(reading: Reading, language: str, pairs: Iterable[tuple[str, str]], ca
 @dataclass(frozen=True)
 class _Questions:
     """What a language is asked: the dictionary and candidates, the one without pairs that are spelt alike, the one with
-    identical pairs, and, where parts of speech are known, the one with function words, with the part of speech of each of its sources. Those of controlled words
-    are the lexicon's, those of real ones what the English treebank calls them most often (B: OntoNotes)."""
+    identical pairs, and, where parts of speech are known, the one with function words, with the part of speech of each
+    of its sources. Those of controlled words are the lexicon's, those of real ones what the English treebank calls them
+    most often (B: OntoNotes)."""
 
     main: Dictionary
     unlike: Dictionary
@@ -147,7 +148,13 @@ class _Questions:
             known = treebanks.commonest_tags(reading.data, "en")
             tag_of = {spelt(word): tag for word, tag in known.items() if tag in (*OPEN_CLASSES, *CLOSED_CLASSES)}
             tagged = main.without_others().of_sources(tag_of)
-        return cls(main, main.without_others().spelt_unlike(), full, tagged, np.array([tag_of[source] for source in tagged.sources], dtype=str))
+        return cls(
+            main,
+            main.without_others().spelt_unlike(),
+            full,
+            tagged,
+            np.array([tag_of[source] for source in tagged.sources], dtype=str),
+        )
 
     @property
     def all(self) -> list[Dictionary]:
@@ -161,10 +168,11 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
     The dictionary holds the words that stand often enough in the beginning of the text, as much of it as the scale's
     *small* corpus is, so that both data sizes are asked the same questions. Metrics: ``mrr`` (dictionary candidates,
     plain cosine: A's), ``mrr_centred`` (each language's mean taken out first), ``mrr_vocabulary`` (centred, among
-    the full vocabulary), ``mrr_unlike`` (as ``mrr_centred``, for English words with no translation that is spelt alike),
-    ``mrr_identical`` (as ``mrr``, with the pairs of identical strings that the others leave out), ``mrr_shuffled`` (centred, shuffled dictionary), ``chance`` and ``chance_vocabulary``. ``low`` and ``high``
-    bound a 95 % bootstrap interval over dictionary words. Where parts of speech are known there are rows of
-    ``mrr`` with a ``part_of_speech``; snapshots, rows of ``mrr_centred`` a ``step``.
+    the full vocabulary), ``mrr_unlike`` (as ``mrr_centred``, for English words with no translation that is spelt
+    alike), ``mrr_identical`` (as ``mrr``, with the pairs of identical strings that the others leave out),
+    ``mrr_shuffled`` (centred, shuffled dictionary), ``chance`` and ``chance_vocabulary``. ``low`` and ``high`` bound
+    a 95 % bootstrap interval over dictionary words. Where parts of speech are known there are rows of ``mrr`` with a
+    ``part_of_speech``; snapshots, rows of ``mrr_centred`` a ``step``.
     """
     reading = Reading(run, scale, data)
     asked = {language: _Questions.of(reading, language) for language in reading.others}
