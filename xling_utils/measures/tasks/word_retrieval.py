@@ -18,7 +18,9 @@ from xling_utils.corpora import treebanks
 from xling_utils.corpora.controlled import lexicon
 from xling_utils.measures.encoders.representations import centred
 from xling_utils.measures.encoders.stored_run import Reading
-from xling_utils.measures.metrics.retrieval import bootstrap, chance_reciprocal_rank, reciprocal_ranks
+from xling_utils.measures.metrics.retrieval import chance_reciprocal_rank, reciprocal_ranks
+from xling_utils.measures.names import WORDS
+from xling_utils.measures.rows import row
 from xling_utils.models.encoder import Encoder
 from xling_utils.runs import Run
 
@@ -158,9 +160,9 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
         other = _lookup(reading, language, (d.targets for d in questions.all))
         for layer, x, y in _layers(english, other, questions.main):
             for metric, value in _measures(x, y, questions.main, run.spec.seed):
-                yield _row(language, metric, layer, value)
+                yield row(WORDS, metric, "en", language, layer, value)
         for layer, x, y in _layers(english, other, questions.full):
-            yield _row(language, "mrr_identical", layer, _reciprocal_ranks(x, y, questions.full.gold))
+            yield row(WORDS, "mrr_identical", "en", language, layer, _reciprocal_ranks(x, y, questions.full.gold))
         if questions.tagged.sources:
             for layer, x, y in _layers(english, other, questions.tagged):
                 yield from _by_part_of_speech(x, y, questions.tagged, questions.tags, layer)
@@ -171,7 +173,7 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
             other = _lookup(reading, language, [own.targets], encoder)
             for layer, x, y in _layers(english, other, own):
                 values = _reciprocal_ranks(centred(x), centred(y), own.gold)
-                yield _row(language, "mrr_centred", layer, values) | {"step": step}
+                yield row(WORDS, "mrr_centred", "en", language, layer, values, step=step)
 
 
 def _lookup(reading: Reading, language: str, lists: Iterable[Sequence[str]], snapshot: Encoder | None = None) -> Lookup:
@@ -204,7 +206,7 @@ def _by_part_of_speech(
     values = _reciprocal_ranks(x, y, dictionary.gold)
     for name, mask in [("closed", closed), ("open", ~closed), *((tag, tags == tag) for tag in OPEN_CLASSES)]:
         if mask.any():
-            yield _row(dictionary.language, "mrr", layer, values[mask]) | {"part_of_speech": name}
+            yield row(WORDS, "mrr", "en", dictionary.language, layer, values[mask], part_of_speech=name)
 
 
 def _measures(
@@ -218,13 +220,3 @@ def _measures(
     yield "mrr_shuffled", _reciprocal_ranks(middle, own_middle, dictionary.shuffled(seed).gold)
     yield "chance", chance_reciprocal_rank(len(own), dictionary.gold)
     yield "chance_vocabulary", chance_reciprocal_rank(len(y), dictionary.gold)
-
-
-def _row(language: str, metric: str, layer: int, values: npt.NDArray[np.floating] | float) -> dict[str, Any]:
-    if isinstance(values, float):
-        value, low, high, n = values, float("nan"), float("nan"), 0
-    else:
-        interval = bootstrap(values)
-        value, low, high, n = interval.value, interval.low, interval.high, interval.n
-    return {"task": "word retrieval", "metric": metric, "source": "en", "target": language, "layer": layer,
-            "step": None, "value": value, "low": low, "high": high, "n": n}  # fmt: skip
