@@ -336,7 +336,7 @@ def test_an_absent_scheduler_is_one_line(store: RunStore, monkeypatch: pytest.Mo
         ensure(
             [spec(1)],
             store=store,
-            compute=Compute(engine="dask", scheduler="tcp://127.0.0.1:9"),
+            compute=Compute(scheduler="tcp://127.0.0.1:9"),
             progress=False,
             worker=WORKER,
         )

@@ -64,7 +64,7 @@ def test_rows_of_two_encoders_are_rotated(stored, tmp_path_factory, monkeypatch)
     monkeypatch.setattr(Entities, "learned", lambda task, seed: lambda language: read.append(dict(task.reader.carries)))
     monkeypatch.setattr("xling_utils.measures.transfer.contextual_alignment.Trees", Entities)
     monkeypatch.setattr(
-        "xling_utils.measures.transfer.contextual_alignment._row", lambda metric, target, layer, found: metric
+        "xling_utils.measures.transfer.contextual_alignment.row", lambda task, metric, *names_and_found: metric
     )
     assert list(rows(run, beside, SMOKE, None)) == 3 * 2 * ["f1", "f1", "f1_random"]
     english, fitted, turned = read[:3]

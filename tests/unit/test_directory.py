@@ -186,7 +186,6 @@ def test_muse_is_read_in_its_parts_and_normalised(tmp_path):
     assert directory.dictionary(tmp_path, "th", "train") == [("water", "น้ำ"), ("house", "บ้า น")]
     test = directory.dictionary(tmp_path, "th", "test")
     assert test == [("games", "games"), ("end", "จ บ")]
-    assert directory.distinct(test) == [("end", "จ บ")]
     assert len(directory.dictionary(tmp_path, "th")) == 4
     assert directory.dictionary(tmp_path, "th", "test", form="cased")[0] == ("Games", "games")
 
@@ -212,13 +211,6 @@ def test_a_missing_dictionary_or_part_is_named(tmp_path):
     write(tmp_path / "dictionaries/muse/en-fr.train.txt", "house maison\n")
     assert "en-fr.test.txt" in failure(directory.dictionary, tmp_path, "fr")
     assert "train, test or all" in failure(directory.dictionary, tmp_path, "fr", "dev")
-
-
-def test_a_dictionary_that_shares_no_word_with_the_text(tmp_path):
-    pairs = [("house", "บ้า น"), ("end", "จ บ")]
-    origin = tmp_path / "en-th.test.txt"
-    assert directory.covered(pairs, {"house", "end"}, {"บ้า", "น"}, origin) == [("house", "บ้า น")]
-    assert "en-th.test.txt: no word pair" in failure(directory.covered, pairs, {"house"}, {"maison"}, origin)
 
 
 def test_the_vocabulary_must_be_there(tmp_path):

@@ -152,7 +152,7 @@ def test_rows_are_complete_and_the_subject_stays_as_it_is(subject, task):
     assert torch.equal(torch.random.get_rng_state(), state)
     assert all(torch.equal(value, weights[name]) for name, value in subject.model.state_dict().items())
     assert [parameter.requires_grad for parameter in subject.model.parameters()] == trainable
-    columns = ["task", "metric", "method", "source", "target", "layer", "weight", "value", "low", "high", "n"]
+    columns = ["task", "metric", "source", "target", "layer", "value", "low", "high", "n", "method", "weight"]
     assert list(table) == columns and set(table["task"]) == {task} and set(table["source"]) == {"en"}
     moved, others = (MOVED, (WHOLE, UPPER)) if task == NLI else (SHIFT, (ORIGINAL, ZERO_MEAN))
     metrics = {"uas", "las"} if task == PARSING else {"accuracy"}

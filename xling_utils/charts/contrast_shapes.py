@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from xling_utils.charts.shapes import CONTRAST_MARKS, measure_choice
+from xling_utils.charts.shapes import CONTRAST_MARKS, framed, measure_choice, tooltip
 
 TWO_LINES = (
     "split(replace(replace(datum.label, regexp('^(?=.{20})(.*?), '), '$1,|'), "
@@ -40,14 +40,7 @@ def contrasts(
                 scale=alt.Scale(domain=shown, range=[CONTRAST_MARKS[name][0] for name in shown]),
                 legend=alt.Legend(title=None, orient="top"),
             ),
-            tooltip=[
-                "condition:N",
-                alt.Tooltip("shown:N", title="source"),
-                alt.Tooltip("value:Q", format=".3f"),
-                alt.Tooltip("low:Q", format=".3f", title="95 % low"),
-                alt.Tooltip("high:Q", format=".3f", title="95 % high"),
-                "seeds:Q",
-            ],
+            tooltip=tooltip("condition:N", alt.Tooltip("shown:N", title="source")),
         )
     )
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True))
@@ -65,8 +58,4 @@ def contrasts(
     name = line.mark_text(baseline="bottom", dy=-3, color="currentColor", fontSize=11)  # above, where no mark is
     chart = alt.layer(bars, marks, floor, name.encode(y=alt.value(0), text="name:N"))
     line_height = max(34, 11 * len(shown))  # room for the marks of a condition, one below the other
-    return (
-        chart.add_params(measure)
-        .properties(width="container", height=max(120, line_height * len(conditions)), description=description)
-        .configure_view(stroke=None)
-    )
+    return framed(chart.add_params(measure), description, max(120, line_height * len(conditions)))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from xling_utils.charts.shapes import measure_choice
+from xling_utils.charts.shapes import framed, measure_choice, tooltip
 
 HUES = ("#1F83C4", "#D55E00", "#999999", "#009E73")
 """Of what a chart tells apart, in its order."""
@@ -30,14 +31,13 @@ def heat_map(
         .encode(
             x=alt.X("kind:N", sort=list(columns), title=None, axis=alt.Axis(labelAngle=0, labelExpr=ONE_WORD_A_LINE)),
             y=alt.Y("layer:O", sort="descending", title="layer"),
-            tooltip=["kind:N", "layer:O", alt.Tooltip("value:Q", format=".3f"), *bounds(), "seeds:Q"],
+            tooltip=tooltip("kind:N", "layer:O"),
         )
     )
     colour = alt.Color("value:Q", scale=alt.Scale(range=list(LIGHT), domain=[0, 1]), legend=None)
     text = base.mark_text(fontSize=12, color="#222222").encode(text=alt.Text("value:Q", format=".2f"))
     chart = alt.layer(base.mark_rect().encode(color=colour), text).add_params(measure_choice(measures))
-    height = 34 * rows["layer"].nunique()
-    return chart.properties(width="container", height=height, description=description).configure_view(stroke=None)
+    return framed(chart, description, 34 * rows["layer"].nunique())
 
 
 def profiles(
@@ -54,36 +54,28 @@ def profiles(
 
     ``rows`` as :func:`heat_map` takes them. The legend picks a kind.
     """
-    pick = alt.selection_point(fields=["kind"], bind="legend", name="kind_pick")
-    base = (
-        alt.Chart(rows)
-        .transform_filter("datum.measure == measure_shown")
-        .encode(
-            x=alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0)),
-            color=kind_colours(kinds),
-            opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
-            tooltip=["kind:N", "layer:O", alt.Tooltip("value:Q", format=".3f"), *bounds(), "seeds:Q"],
-        )
-    )
+    x = alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0))
+    chart = lines(alt.Chart(rows).transform_filter("datum.measure == measure_shown"), kinds, x, y_title)
+    return framed(chart.add_params(measure_choice(measures, choice)), description)
+
+
+def lines(rows: alt.Chart, kinds: Sequence[str], x: alt.X, y_title: str | None) -> Any:
+    """A line a kind over ``x`` with bars from ``low`` to ``high``; the legend picks a kind."""
+    pick, base = by_kind(rows, kinds, "kind:N", str(x.shorthand))
+    base = base.encode(x=x)
     y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True))
-    lines = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=60)).encode(y=y)
+    values = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=60)).encode(y=y)
     bars = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
-    chart = alt.layer(bars.add_params(pick), lines).add_params(measure_choice(measures, choice))
-    return chart.properties(width="container", height=260, description=description).configure_view(stroke=None)
+    return alt.layer(bars.add_params(pick), values)
 
 
-def bounds() -> list[alt.Tooltip]:
-    """Tooltips of an interval."""
-    return [
-        alt.Tooltip("low:Q", format=".3f", title="95 % low"),
-        alt.Tooltip("high:Q", format=".3f", title="95 % high"),
-    ]
-
-
-def kind_colours(kinds: Sequence[str]) -> alt.Color:
-    """The colour channel of what a chart tells apart, with its legend."""
-    return alt.Color(
+def by_kind(rows: alt.Chart, kinds: Sequence[str], *told: str) -> tuple[alt.Parameter, alt.Chart]:
+    """``rows`` in a colour a kind, of which a click on the legend picks one; tooltips say the columns ``told``."""
+    pick = alt.selection_point(fields=["kind"], bind="legend", name="kind_pick")
+    colour = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=list(kinds), range=list(HUES[: len(kinds)])),
         legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240),
     )
+    faint = alt.condition(pick, alt.value(1.0), alt.value(0.12))
+    return pick, rows.encode(color=colour, opacity=faint, tooltip=tooltip(*told))

@@ -86,15 +86,7 @@ def intervals(
         xOffset=alt.XOffset("model:N", sort=list(models)),
         color=colours(models),
         opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
-        tooltip=[
-            alt.Tooltip("model:N"),
-            alt.Tooltip(f"{x}:N"),
-            alt.Tooltip("shown:N", title="source"),
-            alt.Tooltip("value:Q", format=".3f"),
-            alt.Tooltip("low:Q", format=".3f", title="95 % low"),
-            alt.Tooltip("high:Q", format=".3f", title="95 % high"),
-            alt.Tooltip("seeds:Q"),
-        ],
+        tooltip=tooltip("model:N", f"{x}:N", alt.Tooltip("shown:N", title="source")),
     )
     sources = [name for name in SOURCE_SHAPES if name in set(rows["shown"])]
     shape = alt.Shape(
@@ -139,8 +131,7 @@ def shares(
     shape = alt.Shape("scale:N", scale=alt.Scale(domain=list(groups), range=[shape for _, shape in marks]))
     points = base.mark_point(size=80, filled=True, opacity=1, clip=True).encode(x=x, shape=shape)
     lines = alt.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color="#888888").encode(x="at:Q")
-    chart = alt.layer(lines, bars, points).properties(width="container", height=alt.Step(15), description=description)
-    return chart.configure_view(stroke=None)
+    return framed(alt.layer(lines, bars, points), description, alt.Step(15))
 
 
 def chance_line(chance: pd.DataFrame, where: str = "true") -> alt.LayerChart:
@@ -265,12 +256,21 @@ def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) ->
         ),
         tooltip=["neighbour:N", alt.Tooltip("similarity:Q", format=".2f"), "correct:N"],
     )
-    chart = bars.add_params(word).properties(width="container", height=150, description=description)
+    return framed(bars.add_params(word), description, 150)
+
+
+def tooltip(*names: str | alt.Tooltip) -> list[str | alt.Tooltip]:
+    """What is said of a mark: its ``names``, its value with the interval, and over how many seeds."""
+    low, high = (alt.Tooltip(f"{end}:Q", format=".3f", title=f"95 % {end}") for end in ("low", "high"))
+    return [*names, alt.Tooltip("value:Q", format=".3f"), low, high, "seeds:Q"]
+
+
+def framed(chart: Any, description: str, height: Any = HEIGHT, **more: Any) -> Any:
+    """The chart as wide as the page, with its description."""
+    chart = chart.properties(width="container", height=height, description=description, **more)
     return chart.configure_view(stroke=None)
 
 
 def _framed(chart: Any, description: str, room: int = 5) -> Any:
     """``room`` in pixels is for names that stand to the right of the axes."""
-    padding = {"left": 5, "top": 5, "right": room, "bottom": 5}
-    chart = chart.properties(width="container", height=HEIGHT, padding=padding, description=description)
-    return chart.configure_view(stroke=None)
+    return framed(chart, description, padding={"left": 5, "top": 5, "right": room, "bottom": 5})

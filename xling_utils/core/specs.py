@@ -10,10 +10,14 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
 
 from xling_utils.core.errors import UserError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+    from pydantic_core import ErrorDetails
 
 LANGUAGES = ("en", "fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur")
 """The fifteen languages of the book, in the papers' order (ISO 639-1)."""
@@ -232,66 +236,39 @@ def of_earlier_recipe(specs: Iterable[str]) -> bool:
 def run_from_dict(data: dict[str, Any]) -> RunSpec:
     """Rebuilds a run from :func:`to_dict`'s output; raises :class:`UserError` on unknown and missing fields
     of the run, and on values of another type."""
+    from pydantic import ValidationError
+
     if missing := sorted({f.name for f in fields(RunSpec)} - set(data)):
         raise UserError(f"RunSpec: field {missing[0]!r} is missing")
-    corpus, model, training = _fields(CorpusSpec, data["corpus"]), data["model"], data["training"]
-    changes = _list("CorpusSpec: changes", corpus.get("changes", ()))
-    static = isinstance(model, dict) and "method" in model
-    parts = {
-        "corpus": _build(CorpusSpec, {**corpus, "changes": tuple(_build(Change, change) for change in changes)}),
-        "tokenizer": _build(TokenizerSpec, data["tokenizer"]),
-        "model": _build(StaticSpec if static else EncoderSpec, model),
-        "training": None if training is None else _build(TrainingSpec, training),
-        "recipes": tuple(
-            tuple(recipe) if isinstance(recipe, list) else recipe
-            for recipe in _list("RunSpec: recipes", data["recipes"])
-        ),
-    }
-    return _build(RunSpec, {**data, **parts})
-
-
-def _list(what: str, value: Any) -> list[Any] | tuple[Any, ...]:
-    if not isinstance(value, list | tuple):
-        raise UserError(f"{what} is {value!r:.50}, not a list")
-    return value
-
-
-def _fields(cls: type, data: Any) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        raise UserError(f"{cls.__name__}: {data!r:.50} where its fields should be")
-    return data
-
-
-def _build(cls: type, given: Any) -> Any:
-    data = _fields(cls, given)
-    names = {f.name for f in fields(cls)}
-    unknown = sorted(set(data) - names)
-    if unknown:
-        raise UserError(f"{cls.__name__}: unknown field {unknown[0]!r}; known: {', '.join(sorted(names))}")
-    hints = get_type_hints(cls)
-    values = {
-        name: tuple(value) if isinstance(value, list) and get_args(hints[name]) else value
-        for name, value in data.items()
-    }
-    for name, value in values.items():
-        if not _fits(value, hints[name]):
-            raise UserError(f"{cls.__name__}: {name} is {value!r:.50}, not {hints[name]}")
     try:
-        return cls(**values)
-    except TypeError as error:
-        raise UserError(f"{cls.__name__}: {error}") from None
+        return _reader().validate_json(json.dumps(data))
+    except ValidationError as error:
+        static = isinstance(data["model"], dict) and "method" in data["model"]
+        other = "EncoderSpec" if static else "StaticSpec"
+        raise UserError(_said(next(found for found in error.errors() if other not in found["loc"]))) from None
 
 
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether ``value`` is of the type of a field."""
-    inside = get_args(hint)
-    if get_origin(hint) is Literal:
-        return value in inside
-    if get_origin(hint) in (Union, UnionType):
-        return any(_fits(value, one) for one in inside)
-    if get_origin(hint) is tuple:
-        kinds = [inside[0]] * len(value) if inside[-1] is Ellipsis and isinstance(value, tuple) else inside
-        return isinstance(value, tuple) and len(value) == len(kinds) and all(map(_fits, value, kinds))
-    if isinstance(value, bool):
-        return hint is bool
-    return isinstance(value, int | float if hint is float else hint)
+PARTS = {
+    "corpus": CorpusSpec, "changes": Change, "tokenizer": TokenizerSpec, "training": TrainingSpec,
+    "EncoderSpec": EncoderSpec, "StaticSpec": StaticSpec,
+}  # fmt: skip
+"""Of a run: by field, those of the model by their own names."""
+
+
+@cache
+def _reader() -> TypeAdapter[RunSpec]:
+    from pydantic import ConfigDict, TypeAdapter
+
+    for part in (RunSpec, *PARTS.values()):
+        part.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[attr-defined]
+    return TypeAdapter(RunSpec)
+
+
+def _said(wrong: ErrorDetails) -> str:
+    """Of which part something is wrong, and what."""
+    steps = [str(step) for step in wrong["loc"]]
+    inner = max((place for place, step in enumerate(steps[:-1], 1) if step in PARTS), default=0)
+    part, name = PARTS[steps[inner - 1]] if inner else RunSpec, ".".join(steps[inner:])
+    if wrong["type"] == "unexpected_keyword_argument":
+        return f"{part.__name__}: unknown field {name!r}; known: {', '.join(sorted(f.name for f in fields(part)))}"
+    return f"{part.__name__}: {name!r}: {wrong['msg']} where {wrong['input']!r:.50} stands"

@@ -261,7 +261,7 @@ def dictionary(data: Path, language: str, part: str = "all", *, form: Form = "lo
 
     ``part`` is ``"train"``, ``"test"`` or ``"all"``. MUSE comes divided; of Wiktionary a fifth, chosen by a
     hash of the English word, is the test. In a file with tabs (Wiktionary) an entry of several words is left
-    out. Pairs of identical strings are kept, see :func:`distinct`. Raises :class:`UserError` naming file and
+    out. Pairs of identical strings are kept. Raises :class:`UserError` naming file and
     line where a line does not have two columns.
     """
     pairs = []
@@ -279,28 +279,6 @@ def dictionary(data: Path, language: str, part: str = "all", *, form: Form = "lo
             if source and target and (divided or in_test == (part == "test")):
                 pairs.append((source, target))
     return list(dict.fromkeys(pairs))
-
-
-def distinct(pairs: Iterable[Pair]) -> list[Pair]:
-    """The pairs without those whose two words are the same string: they need no alignment to be found."""
-    return [(source, target) for source, target in pairs if source != target]
-
-
-def covered(
-    pairs: Iterable[Pair], source_units: Container[str], target_units: Container[str], origin: Path
-) -> list[Pair]:
-    """The pairs whose units all stand in the text's ``source_units`` and ``target_units``.
-
-    Raises :class:`UserError` naming ``origin``, the dictionary's file, when no pair does.
-    """
-    kept = [
-        (source, target)
-        for source, target in pairs
-        if all(u in source_units for u in source.split()) and all(u in target_units for u in target.split())
-    ]
-    if not kept:
-        raise UserError(f"{origin}: no word pair of it occurs in the text; is it for another language?")
-    return kept
 
 
 def mbert_vocabulary(data: Path) -> Path:

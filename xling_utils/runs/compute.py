@@ -19,10 +19,10 @@ class Compute:
     many as keep the cores busy), each in a child process with its share of the cores, or trained in ``processes``
     processes that share one run's batches.
 
-    With ``engine="dask"`` each training is one task of the distributed scheduler at ``scheduler`` (``None``: a cluster
-    on this machine); the store and ``data`` must be on a file system that all its workers share.
+    With a ``scheduler`` each training is one task of the distributed scheduler at that address; the store and ``data``
+    must be on a file system that all its workers share. With ``engine="dask"`` alone that is a cluster on this machine.
 
-    Raises :class:`UserError` on an unknown engine, and on numbers below 1.
+    Raises :class:`UserError` on an unknown engine, and on what is no number from 1.
     """
 
     data: Path | None = None
@@ -35,14 +35,19 @@ class Compute:
         if self.engine not in ENGINES:
             raise UserError(f"unknown engine {self.engine!r}; known: {', '.join(ENGINES)}")
         for name, value in (("jobs", self.jobs), ("processes", self.processes)):
-            if value is not None and value < 1:
-                raise UserError(f"{name} must be at least 1, not {value}")
+            if value is not None and not (isinstance(value, int) and value >= 1):
+                raise UserError(f"{name} must be at least 1, not {value!r}")
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Compute:
         """Those of a chapter's ``parameters`` that say where."""
         own = {field.name: parameters[field.name] for field in fields(cls) if field.name in parameters}
         return cls(**own | {"data": Path(own["data"]) if own.get("data") else None})
+
+    @property
+    def on_dask(self) -> bool:
+        """Whether Dask hands the runs out: a scheduler says so by itself."""
+        return self.engine == "dask" or self.scheduler is not None
 
     def at_a_time(self, most: int) -> int:
         """How many of ``most`` single processes run at a time."""

@@ -57,7 +57,7 @@ def ensure(
     keys = {spec: run_key(spec, fingerprints[what]) for spec, what in reads.items()}
     missing = [spec for spec, key in keys.items() if store.get(key) is None]
     if missing:
-        devices = _devices() if compute.engine == "local" and processes == 1 else []
+        devices = [] if compute.on_dask or processes > 1 else _devices()
         stacks = sorted(_stacks(missing) if devices else [[spec] for spec in missing], key=_together, reverse=True)
         jobs = min(compute.jobs or max(1, usable_cores() // processes), len(stacks))
         long = min(jobs, max(1, sum(_together(stack) > 0 for stack in stacks)))  # an untrained run is over at once
@@ -69,7 +69,7 @@ def ensure(
         ]
         tasks = [task for group in groups for task in group]
         with Progress({t.key: _steps(t.spec) for t in tasks}, len(keys), shown=progress) as bar:
-            if compute.engine == "dask":
+            if compute.on_dask:
                 from xling_utils.runs.on_dask import train_on_dask
 
                 failures = train_on_dask(tasks, scheduler, jobs, worker, bar)

@@ -19,6 +19,7 @@ from xling_utils.measures.encoders import language_identity
 from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.encoders.representations import UNITS
 from xling_utils.measures.names import ALL, LANGUAGE_MEANS, METHODS
+from xling_utils.measures.rows import row
 from xling_utils.measures.tasks import sentence_retrieval
 from xling_utils.measures.tasks.sentence_retrieval import mined, placed, sentence_vectors
 from xling_utils.measures.transfer.scores import f1
@@ -47,7 +48,7 @@ SIZES = {
 
 
 def rows(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
-    """Tidy rows ``task, metric, method, unit, source, target, layer, value, low, high, n`` of one model.
+    """Tidy rows ``task, metric, source, target, layer, value, low, high, n, method, unit`` of one model.
 
     Over all its languages, at every layer: ``variance_between``, the share of the variance of tokens that lies between
     languages, and ``probe_accuracy``, for how many tokens a linear probe tells the language (``random``: by chance),
@@ -88,16 +89,16 @@ def _identity_rows(subject: Subject, means: Mapping[str, Array], sizes: Sizes) -
         }
         for metric, values in found.items():
             for layer, value in enumerate(values.tolist()):
-                yield _row(metric, ALL, ALL, value, n=tokens, layer=layer, method=method)
-    yield _row("random", ALL, ALL, 1 / len(said), n=tokens)
+                yield row(LANGUAGE_MEANS, metric, ALL, ALL, layer, value, n=tokens, method=method)
+    yield row(LANGUAGE_MEANS, "random", ALL, ALL, None, 1 / len(said), n=tokens)
 
 
 def _token_rows(subject: Subject, sentences: int) -> Iterator[dict[str, Any]]:
     sets = {language: subject.tokens(language, sentences) for language in subject.languages}
     for language, own in sets.items():
         count = len(subject.text(language, sentences))
-        yield _row("tokens", "en", language, len(own), n=count)
-        yield _row("shared_tokens", "en", language, len(own & sets["en"]), n=count)
+        yield row(LANGUAGE_MEANS, "tokens", "en", language, None, len(own), n=count)
+        yield row(LANGUAGE_MEANS, "shared_tokens", "en", language, None, len(own & sets["en"]), n=count)
 
 
 def _retrieval_rows(
@@ -106,11 +107,11 @@ def _retrieval_rows(
     english, other = subject.pairs(language, sizes.pairs)
     vectors = {"en": _english(subject, tuple(english)), language: _vectors(subject, other)}
     for unit, of in means.items():
-        for row in sentence_retrieval.rows(vectors, of, language, "en", LANGUAGE_MEANS):
-            if row["method"] != "original":
-                yield row | {"unit": unit}
+        for found in sentence_retrieval.rows(vectors, of, language, "en", LANGUAGE_MEANS):
+            if found["method"] != "original":
+                yield found | {"unit": unit}
             elif unit == UNITS[0]:
-                yield row
+                yield found
 
 
 def _mining_rows(subject: Subject, means: Mapping[str, Array], language: str, sizes: Sizes) -> Iterator[dict[str, Any]]:
@@ -122,9 +123,8 @@ def _mining_rows(subject: Subject, means: Mapping[str, Array], language: str, si
     for layer, (x, y) in enumerate(zip(*vectors, strict=True)):
         for method in METHODS:
             counts, _ = mined(*placed(x, y, (means[language][layer], means["en"][layer]), method), found.gold)
-            score = f1(counts)
-            yield _row("mined_f1", language, "en", score.value, n=score.n, layer=layer, method=method,
-                       low=score.low, high=score.high, unit=None if method == "original" else "token")  # fmt: skip
+            unit = None if method == "original" else "token"
+            yield row(LANGUAGE_MEANS, "mined_f1", language, "en", layer, f1(counts), method=method, unit=unit)
 
 
 def _vectors(subject: Subject, lines: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -134,7 +134,3 @@ def _vectors(subject: Subject, lines: Sequence[str]) -> npt.NDArray[np.float32]:
 @lru_cache(maxsize=2)  # the controlled world says the same in English to every language, in pairs and in texts to mine
 def _english(subject: Subject, lines: tuple[str, ...]) -> npt.NDArray[np.float32]:
     return _vectors(subject, lines)
-
-
-def _row(metric: str, source: str, target: str, value: float, n: int, **more: Any) -> dict[str, Any]:
-    return {"task": LANGUAGE_MEANS, "metric": metric, "source": source, "target": target, "value": value, "n": n} | more

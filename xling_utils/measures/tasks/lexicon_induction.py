@@ -13,8 +13,9 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.measures.encoders.stored_run import Reading
 from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
-from xling_utils.measures.metrics.retrieval import bootstrap, ranks
+from xling_utils.measures.metrics.retrieval import ranks
 from xling_utils.measures.names import WORD_ALIGNMENT
+from xling_utils.measures.rows import row
 from xling_utils.measures.tasks.word_retrieval import restrict
 from xling_utils.runs import Run
 
@@ -40,16 +41,13 @@ def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Itera
     dictionary = restrict(pairs, english.counts["en"], other.counts[target], target, 0)
     order = np.random.default_rng(SPLIT_SEED).permutation(len(dictionary.sources))
     fitted, tested = np.array_split(order, 2)
-    answers = np.array([min(dictionary.gold[row]) for row in fitted])
+    answers = np.array([min(dictionary.gold[number]) for number in fitted])
     shuffled = np.random.default_rng(SPLIT_SEED).permutation(answers)
-    gold = [dictionary.gold[row] for row in tested]
+    gold = [dictionary.gold[number] for number in tested]
     layers = zip(english.vectors("en", dictionary.sources), other.vectors(target, dictionary.targets), strict=True)
     for layer, (x, y) in enumerate(layers):
         x, y = iterative_normalization(x), iterative_normalization(y)
         for metric, partners in (("p_at_1_csls", answers), ("p_at_1_shuffled", shuffled)):
             rotation = procrustes(x[fitted], y[partners]).astype(np.float32)
-            found = bootstrap(ranks(x[tested] @ rotation, y, gold, method="csls") == 1)
-            yield {
-                "task": WORD_ALIGNMENT, "metric": metric, "source": "en", "target": target, "layer": layer,
-                "value": found.value, "low": found.low, "high": found.high, "n": found.n,
-            }  # fmt: skip
+            right = ranks(x[tested] @ rotation, y, gold, method="csls") == 1
+            yield row(WORD_ALIGNMENT, metric, "en", target, layer, right)

@@ -17,8 +17,9 @@ from xling_utils.core.scales import Scale
 from xling_utils.core.specs import DOUBLE
 from xling_utils.measures.encoders import hidden_states
 from xling_utils.measures.encoders.stored_run import Reading
-from xling_utils.measures.metrics.retrieval import bootstrap, ranks
+from xling_utils.measures.metrics.retrieval import ranks
 from xling_utils.measures.names import DOUBLES, RETRIEVAL, TRANSLATION
+from xling_utils.measures.rows import row
 from xling_utils.measures.tasks.sentence_retrieval import sentence_vectors
 from xling_utils.measures.tasks.word_retrieval import MINIMUM_COUNT
 from xling_utils.runs import Run
@@ -49,12 +50,7 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
         shuffled = np.random.default_rng(run.spec.seed).permutation(count)
         for layer, (x, y) in enumerate(zip(*vectors, strict=True)):
             for metric, gold in (("p_at_1", own), ("p_at_1_shuffled", shuffled)):
-                there, back = [{row} for row in gold.tolist()], [{row} for row in np.argsort(gold).tolist()]
-                found = bootstrap(((ranks(x, y, there) == 1) + 0.0 + (ranks(y, x, back) == 1)) / 2)
-                yield _row(task, metric, layer, found.value, found.low, found.high, count)
-            yield _row(task, "chance", layer, 1 / count, float("nan"), float("nan"), count)
-
-
-def _row(task: str, metric: str, layer: int, value: float, low: float, high: float, n: int) -> dict[str, Any]:
-    return {"task": task, "metric": metric, "source": "en", "target": DOUBLE, "layer": layer,
-            "value": value, "low": low, "high": high, "n": n}  # fmt: skip
+                there, back = [{other} for other in gold.tolist()], [{one} for one in np.argsort(gold).tolist()]
+                right = ((ranks(x, y, there) == 1) + 0.0 + (ranks(y, x, back) == 1)) / 2
+                yield row(task, metric, "en", DOUBLE, layer, right)
+            yield row(task, "chance", "en", DOUBLE, layer, 1 / count, n=count)

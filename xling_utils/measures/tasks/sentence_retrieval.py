@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from xling_utils.core.errors import UserError
 from xling_utils.measures.encoders.hidden_states import states
-from xling_utils.measures.metrics.retrieval import bootstrap, nearest, ranks
+from xling_utils.measures.metrics.retrieval import nearest, ranks
 from xling_utils.measures.names import METHODS
+from xling_utils.measures.rows import row
 
 Array = npt.NDArray[np.floating]
 
@@ -47,7 +48,7 @@ def placed(source: Array, target: Array, means: tuple[Array, Array], method: str
 def rows(
     vectors: Mapping[str, Array], means: Mapping[str, Array], source: str, target: str, task: str
 ) -> Iterator[dict[str, Any]]:
-    """Tidy rows ``task, metric, method, source, target, layer, value, low, high, n``: the share of sentences whose
+    """Tidy rows ``task, metric, source, target, layer, value, low, high, n, method``: the share of sentences whose
     translation is the nearest (``p_at_1``), by cosine, at every layer and for every one of ``METHODS``.
 
     ``vectors[language]`` (layers + 1, n, d), row by row translations of each other; ``means[language]``
@@ -60,13 +61,11 @@ def rows(
             f"{task}: {one.shape[1]} sentences in {source}, {other.shape[1]} in {target}; they must be translations, "
             "line by line"
         )
-    gold = [{row} for row in range(one.shape[1])]
+    gold = [{number} for number in range(one.shape[1])]
     for layer in range(len(one)):
         for method in METHODS:
             x, y = placed(one[layer], other[layer], (means[source][layer], means[target][layer]), method)
-            found = bootstrap(ranks(x, y, gold) == 1)
-            named = {"task": task, "metric": "p_at_1", "method": method, "source": source, "target": target}
-            yield {**named, "layer": layer, "value": found.value, "low": found.low, "high": found.high, "n": found.n}
+            yield row(task, "p_at_1", source, target, layer, ranks(x, y, gold) == 1, method=method)
 
 
 def mined(source: Array, target: Array, gold: Sequence[tuple[int, int]]) -> tuple[npt.NDArray[np.int64], float]:

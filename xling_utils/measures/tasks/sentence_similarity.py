@@ -18,8 +18,9 @@ from xling_utils.core.scales import Scale
 from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.metrics.cka import cka_of_layers
 from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
-from xling_utils.measures.metrics.retrieval import bootstrap, ranks
+from xling_utils.measures.metrics.retrieval import ranks
 from xling_utils.measures.names import SIMILARITY
+from xling_utils.measures.rows import row
 from xling_utils.measures.tasks.sentence_retrieval import sentence_vectors
 from xling_utils.runs import Run
 
@@ -47,19 +48,20 @@ def of_models(subject: Subject, beside: Subject, scale: Scale, target: str) -> I
     for metric, debiased in (("cka", False), ("cka_debiased", True)):
         matrix = cka_of_layers([shared], debiased)
         for layer in range(min(matrix.shape)):
-            yield _row(metric, target, layer, float(matrix[layer, layer]), n=len(said["en"]))
+            yield row(SIMILARITY, metric, "en", target, layer, float(matrix[layer, layer]), n=len(said["en"]))
     if target == "en":
         return
     english, translations = subject.pairs(target, tested_on)
     if subject.aligned:
         english, translations = english[1::2], translations[1::2]
     tested = _both(subject, beside, english, translations)
-    gold = [{row} for row in range(tested[0].shape[1])]
+    gold = [{number} for number in range(tested[0].shape[1])]
     for layer, (x, y) in enumerate(zip(*tested, strict=True)):
-        yield _row("p_at_1", target, layer, ranks(x, y, gold) == 1)
+        yield row(SIMILARITY, "p_at_1", "en", target, layer, ranks(x, y, gold) == 1)
         fitted = procrustes(*(iterative_normalization(side[layer]) for side in shared))
         x, y = iterative_normalization(x), iterative_normalization(y)
-        yield _row("p_at_1_rotated", target, layer, ranks(x @ fitted.astype(np.float32), y, gold) == 1)
+        rotated = ranks(x @ fitted.astype(np.float32), y, gold) == 1
+        yield row(SIMILARITY, "p_at_1_rotated", "en", target, layer, rotated)
 
 
 def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
@@ -76,13 +78,3 @@ def _both(subject: Subject, beside: Subject, english: list[str], translations: l
         sentence_vectors(subject.model, subject.tokenizer, english),
         sentence_vectors(beside.model, beside.tokenizer, translations),
     )
-
-
-def _row(
-    metric: str, target: str, layer: int, values: npt.NDArray[Any] | float, n: int | None = None
-) -> dict[str, Any]:
-    row = {"task": SIMILARITY, "metric": metric, "source": "en", "target": target, "layer": layer}
-    if isinstance(values, float):
-        return row | {"value": values, "n": n}
-    found = bootstrap(values)
-    return row | {"value": found.value, "low": found.low, "high": found.high, "n": found.n}

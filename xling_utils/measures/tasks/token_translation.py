@@ -16,6 +16,7 @@ from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.encoders.predictions import predicted
 from xling_utils.measures.metrics.translation import bleu1, convert_rate, third_rate
 from xling_utils.measures.names import TOKEN_TRANSLATION
+from xling_utils.measures.rows import row
 
 WEIGHTS = (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)
 """A, Tables 1 and 2, has 1 to 3; 0 leaves the sentence alone, and less moves it away from the other language."""
@@ -27,7 +28,7 @@ SENTENCES = {"smoke": 10, "controlled": 60, "natural": 200, "paper": 5_000}
 
 
 def rows(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
-    """Tidy rows ``task, metric, source, target, layer, weight, value, n`` of one model, from English and to English.
+    """Tidy rows ``task, metric, source, target, layer, value, n, weight`` of one model, from English and to English.
 
     For every layer and weight ``convert_rate`` and ``bleu1`` (0 to 100) of the tokens that the model predicts, both
     against what the text's language and the other one hold of tokens; with three languages or more also
@@ -69,10 +70,7 @@ def _direction(
         for weight in WEIGHTS:
             of_weight = values(moved[layer, moving.index(weight)]) if weight else still
             for metric, value in of_weight.items():
-                yield {
-                    "task": TOKEN_TRANSLATION, "metric": metric, "source": source, "target": target, "layer": layer,
-                    "weight": weight, "value": value, "n": len(said[source]),
-                }  # fmt: skip
+                yield row(TOKEN_TRANSLATION, metric, source, target, layer, value, n=len(said[source]), weight=weight)
 
 
 def _words(text: str, form: Form) -> str:

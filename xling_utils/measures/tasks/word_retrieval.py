@@ -19,7 +19,9 @@ from xling_utils.corpora import treebanks
 from xling_utils.corpora.controlled import lexicon
 from xling_utils.measures.encoders.representations import centred
 from xling_utils.measures.encoders.stored_run import Reading
-from xling_utils.measures.metrics.retrieval import bootstrap, chance_reciprocal_rank, reciprocal_ranks
+from xling_utils.measures.metrics.retrieval import chance_reciprocal_rank, reciprocal_ranks
+from xling_utils.measures.names import WORDS
+from xling_utils.measures.rows import row
 from xling_utils.models.encoder import Encoder
 from xling_utils.runs import Run
 
@@ -58,10 +60,11 @@ class Dictionary:
         """The same with the dictionary's own targets as the only candidates."""
         return replace(self, targets=self.targets[: self.dictionary_targets])
 
-    def spelt_unlike(self) -> Dictionary:
-        """The control for spelling: the same, asked only for sources with no translation that is spelt alike."""
-        unlike = zip(self.sources, self.gold, strict=True)
-        return self.of_sources({s for s, own in unlike if not any(spelt_alike(s, self.targets[t]) for t in own)})
+    @property
+    def unlike(self) -> npt.NDArray[np.bool_]:
+        """The control for spelling: which sources have no translation that is spelt alike, bool (sources,)."""
+        pairs = zip(self.sources, self.gold, strict=True)
+        return np.array([not any(spelt_alike(s, self.targets[t]) for t in own) for s, own in pairs])
 
     def of_sources(self, words: Container[str]) -> Dictionary:
         """The same, asked only for those of its sources that are among ``words``."""
@@ -124,13 +127,11 @@ def _spelt(reading: Reading, language: str, pairs: Iterable[tuple[str, str]], ca
 
 @dataclass(frozen=True)
 class _Questions:
-    """What a language is asked: the dictionary and candidates, the one without pairs that are spelt alike, the one with
-    identical pairs, and, where parts of speech are known, the one with function words, with the part of speech of each
-    of its sources. Those of controlled words are the lexicon's, those of real ones what the English treebank calls them
-    most often (B: OntoNotes)."""
+    """What a language is asked: the dictionary and candidates, the one with identical pairs, and, where parts of speech
+    are known, the one with function words, with the part of speech of each of its sources. Those of controlled words
+    are the lexicon's, those of real ones what the English treebank calls them most often (B: OntoNotes)."""
 
     main: Dictionary
-    unlike: Dictionary
     full: Dictionary
     tagged: Dictionary
     tags: npt.NDArray[np.str_]
@@ -148,13 +149,7 @@ class _Questions:
             known = treebanks.commonest_tags(reading.data, "en")
             tag_of = {spelt(word): tag for word, tag in known.items() if tag in (*OPEN_CLASSES, *CLOSED_CLASSES)}
             tagged = main.without_others().of_sources(tag_of)
-        return cls(
-            main,
-            main.without_others().spelt_unlike(),
-            full,
-            tagged,
-            np.array([tag_of[source] for source in tagged.sources], dtype=str),
-        )
+        return cls(main, full, tagged, np.array([tag_of[source] for source in tagged.sources], dtype=str))
 
     @property
     def all(self) -> list[Dictionary]:
@@ -181,13 +176,9 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
         other = _lookup(reading, language, (d.targets for d in questions.all))
         for layer, x, y in _layers(english, other, questions.main):
             for metric, value in _measures(x, y, questions.main, run.spec.seed):
-                yield _row(language, metric, layer, value)
+                yield row(WORDS, metric, "en", language, layer, value)
         for layer, x, y in _layers(english, other, questions.full):
-            yield _row(language, "mrr_identical", layer, _reciprocal_ranks(x, y, questions.full.gold))
-        if questions.unlike.sources:
-            for layer, x, y in _layers(english, other, questions.unlike):
-                values = _reciprocal_ranks(centred(x), centred(y), questions.unlike.gold)
-                yield _row(language, "mrr_unlike", layer, values)
+            yield row(WORDS, "mrr_identical", "en", language, layer, _reciprocal_ranks(x, y, questions.full.gold))
         if questions.tagged.sources:
             for layer, x, y in _layers(english, other, questions.tagged):
                 yield from _by_part_of_speech(x, y, questions.tagged, questions.tags, layer)
@@ -198,7 +189,7 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
             other = _lookup(reading, language, [own.targets], encoder)
             for layer, x, y in _layers(english, other, own):
                 values = _reciprocal_ranks(centred(x), centred(y), own.gold)
-                yield _row(language, "mrr_centred", layer, values) | {"step": step}
+                yield row(WORDS, "mrr_centred", "en", language, layer, values, step=step)
 
 
 def _lookup(reading: Reading, language: str, lists: Iterable[Sequence[str]], snapshot: Encoder | None = None) -> Lookup:
@@ -231,7 +222,7 @@ def _by_part_of_speech(
     values = _reciprocal_ranks(x, y, dictionary.gold)
     for name, mask in [("closed", closed), ("open", ~closed), *((tag, tags == tag) for tag in OPEN_CLASSES)]:
         if mask.any():
-            yield _row(dictionary.language, "mrr", layer, values[mask]) | {"part_of_speech": name}
+            yield row(WORDS, "mrr", "en", dictionary.language, layer, values[mask], part_of_speech=name)
 
 
 def _measures(
@@ -240,18 +231,11 @@ def _measures(
     own = y[: dictionary.dictionary_targets]
     middle, own_middle = centred(x), centred(own)
     yield "mrr", _reciprocal_ranks(x, own, dictionary.gold)
-    yield "mrr_centred", _reciprocal_ranks(middle, own_middle, dictionary.gold)
+    without_means = _reciprocal_ranks(middle, own_middle, dictionary.gold)
+    yield "mrr_centred", without_means
+    if (unlike := dictionary.unlike).any():
+        yield "mrr_unlike", without_means[unlike]
     yield "mrr_vocabulary", _reciprocal_ranks(middle, centred(y), dictionary.gold)
     yield "mrr_shuffled", _reciprocal_ranks(middle, own_middle, dictionary.shuffled(seed).gold)
     yield "chance", chance_reciprocal_rank(len(own), dictionary.gold)
     yield "chance_vocabulary", chance_reciprocal_rank(len(y), dictionary.gold)
-
-
-def _row(language: str, metric: str, layer: int, values: npt.NDArray[np.floating] | float) -> dict[str, Any]:
-    if isinstance(values, float):
-        value, low, high, n = values, float("nan"), float("nan"), 0
-    else:
-        interval = bootstrap(values)
-        value, low, high, n = interval.value, interval.low, interval.high, interval.n
-    return {"task": "word retrieval", "metric": metric, "source": "en", "target": language, "layer": layer,
-            "step": None, "value": value, "low": low, "high": high, "n": n}  # fmt: skip

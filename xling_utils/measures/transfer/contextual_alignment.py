@@ -30,6 +30,7 @@ from xling_utils.measures.metrics.fast_align import align
 from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
 from xling_utils.measures.metrics.retrieval import Interval
 from xling_utils.measures.names import CONTEXTUAL
+from xling_utils.measures.rows import row
 from xling_utils.measures.tasks.sentence_similarity import SENTENCES
 from xling_utils.measures.transfer import scores
 from xling_utils.measures.transfer.inputs import Input, batches, tagged
@@ -98,10 +99,10 @@ def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Itera
             for task in tasks:
                 reader.restart()
                 tested = task.learned(run.spec.seed)
-                yield _row(task.metric, "en", layer, tested("en"))
+                yield row(CONTEXTUAL, task.metric, "en", "en", layer, tested("en"))
                 for ending, carry in carried.items():
                     reader.carries = {} if carry is None else {target: carry}
-                    yield _row(task.metric + ending, target, layer, tested(target))
+                    yield row(CONTEXTUAL, task.metric + ending, "en", target, layer, tested(target))
 
 
 def _encoder(reading: Reading, language: str) -> Encoder:
@@ -181,10 +182,10 @@ class Parallel:
         ]
         first = [np.cumsum([0, *(len(item.places) for item in items)]) for items in inputs]
         links = [
-            (first[0][row] + i, first[1][row] + j)
-            for row, found in enumerate(align(*words))
+            (first[0][number] + i, first[1][number] + j)
+            for number, found in enumerate(align(*words))
             for i, j in found
-            if i < len(inputs[0][row].places) and j < len(inputs[1][row].places)  # the rest was cut off
+            if i < len(inputs[0][number].places) and j < len(inputs[1][number].places)  # the rest was cut off
         ]
         if not links:
             raise UserError(f"{CONTEXTUAL}: no word of {count} parallel sentences of en and {target} could be aligned")
@@ -293,8 +294,3 @@ def _random_rotation(width: int, seed: int) -> Array:
     from scipy.stats import ortho_group
 
     return ortho_group.rvs(width, random_state=seed)
-
-
-def _row(metric: str, target: str, layer: int, found: Interval) -> dict[str, Any]:
-    return {"task": CONTEXTUAL, "metric": metric, "source": "en", "target": target, "layer": layer,
-            "value": found.value, "low": found.low, "high": found.high, "n": found.n}  # fmt: skip

@@ -29,10 +29,11 @@ from xling_utils.corpora.labelled import INFERENCE_FILES
 from xling_utils.corpora.treebanks import LOW_RESOURCE, UPOS, languages_with_trees, treebank
 from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.encoders.representations import language_means
-from xling_utils.measures.metrics.retrieval import Interval, bootstrap
+from xling_utils.measures.metrics.retrieval import Interval
 from xling_utils.measures.names import METHODS, MOVED, PARSING, POS, UPPER, WHOLE
 from xling_utils.measures.names import SHIFTED as TASKS
 from xling_utils.measures.names import SHIFTED_INFERENCE as NLI
+from xling_utils.measures.rows import row
 from xling_utils.measures.transfer.inputs import Input, paired, tagged
 from xling_utils.measures.transfer.moved import MovedReader
 from xling_utils.measures.transfer.parsing import Parser, attachment_scores, parse, parsed, share
@@ -64,7 +65,7 @@ RECIPES = {
 """By scale and task. Fixed on development seeds; the papers' scale has values that C searches (sec. 3.2)."""
 
 Vector = npt.NDArray[np.float32]
-Found = Iterator[tuple[str, str, str, Interval, float | None]]
+Found = Iterator[tuple[str, str, str, Interval | npt.NDArray[Any], float | None]]
 """Method, metric, target, value, and what the difference of the means is multiplied by."""
 
 
@@ -78,7 +79,7 @@ class Trees(NamedTuple):
 
 
 def rows(subject: Subject, scale: Scale, task: str) -> Iterator[dict[str, Any]]:
-    """Tidy rows ``task, metric, method, source, target, layer, weight, value, low, high, n`` of one of ``TASKS``, for
+    """Tidy rows ``task, metric, source, target, layer, value, low, high, n, method, weight`` of one of ``TASKS``, for
     English and every language of :func:`languages_with`.
 
     Metrics: ``accuracy`` (NLI, POS); ``uas`` and ``las`` (parsing), by the definition of CoNLL 2018. ``layer`` is the
@@ -96,8 +97,7 @@ def rows(subject: Subject, scale: Scale, task: str) -> Iterator[dict[str, Any]]:
     measure = _inference_rows if task == NLI else _tree_rows
     for method, metric, target, found, weight in measure(subject, scale, task, languages):
         layer = subject.layers // 2 if method in (UPPER, MOVED, ZERO_MEAN, SHIFT) else None
-        yield {"task": task, "metric": metric, "method": method, "source": "en", "target": target, "layer": layer,
-               "weight": weight, "value": found.value, "low": found.low, "high": found.high, "n": found.n}  # fmt: skip
+        yield row(task, metric, "en", target, layer, found, method=method, weight=weight)
 
 
 def languages_with(task: str, subject: Subject) -> tuple[str, ...]:
@@ -146,12 +146,12 @@ def _inference_rows(subject: Subject, scale: Scale, task: str, languages: Sequen
     commonest = Counter(item.labels[0] for item in train).most_common(1)[0][0]
     for language, test in tests.items():
         gold = np.array([item.labels[0] for item in test])
-        yield "commonest label", "accuracy", language, bootstrap((gold == commonest).astype(float)), None
+        yield "commonest label", "accuracy", language, gold == commonest, None
     for method, reader in ((WHOLE, whole), (UPPER, upper)):
         head, on_dev = partial(Classifier, labels=len(LABELS)), partial(right, inputs=dev, language="en")
         model = _tuned(subject, reader, head, train, on_dev, recipe)
         for language, test in tests.items():
-            yield method, "accuracy", language, bootstrap(right(model, test, language)), None
+            yield method, "accuracy", language, right(model, test, language), None
     # Nothing below this layer was fine-tuned, so the means are still those of the subject.
     means = {x: subject.means(x, scale.mean_sentences)[upper.layer] for x in tests}
     for language in languages:
@@ -161,7 +161,7 @@ def _inference_rows(subject: Subject, scale: Scale, task: str, languages: Sequen
             accuracy.append(right(model, dev, language).mean())
         weight = WEIGHTS[int(np.argmax(accuracy))]
         upper.moves = {language: weight * (means["en"] - means[language])}
-        yield MOVED, "accuracy", language, bootstrap(right(model, tests[language], language)), weight
+        yield MOVED, "accuracy", language, right(model, tests[language], language), weight
 
 
 def _tree_rows(subject: Subject, scale: Scale, task: str, languages: Sequence[str]) -> Found:

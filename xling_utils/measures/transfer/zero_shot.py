@@ -24,8 +24,8 @@ from xling_utils.corpora import labelled
 from xling_utils.corpora.controlled.inference import LABELS
 from xling_utils.corpora.label_files import TAGS
 from xling_utils.measures.encoders.stored_run import Reading
-from xling_utils.measures.metrics.retrieval import Interval, bootstrap
 from xling_utils.measures.names import LEARNED as TASKS
+from xling_utils.measures.rows import row
 from xling_utils.measures.transfer import scores
 from xling_utils.measures.transfer.inputs import paired, tagged
 from xling_utils.measures.transfer.readers import EncoderReader, Reader, StaticReader
@@ -132,19 +132,19 @@ def inference_rows(
         return float(on_dev[-1].mean())
 
     scored = fine_tune(model, paired(reader, *train, english), accuracy, recipe, seed)
-    yield _row("NLI", "accuracy_dev", "en", "en", bootstrap(on_dev[scored.index(max(scored))]))
+    yield row("NLI", "accuracy_dev", "en", "en", None, on_dev[scored.index(max(scored))])
     commonest = Counter(train[2]).most_common(1)[0][0]
     tests = {language: load(language, "test", recipe.held_out) for language in spelling}
     for language, test in tests.items():
         inputs = paired(reader, *test, (language, language))
-        yield _row("NLI", "accuracy", "en", language, bootstrap(right(inputs, test[2], language)))
-        yield _row("NLI", "majority", "en", language, bootstrap(np.array(test[2]) == commonest))
-        yield _row("NLI", "random", "en", language, _exact(1 / len(LABELS)))
+        yield row("NLI", "accuracy", "en", language, None, right(inputs, test[2], language))
+        yield row("NLI", "majority", "en", language, None, np.array(test[2]) == commonest)
+        yield row("NLI", "random", "en", language, None, 1 / len(LABELS))
         if language == "en" or not reader.mixes:
             continue
         for first, second in (("en", language), (language, "en")):
             inputs = paired(reader, tests[first][0], tests[second][1], test[2], (first, second))
-            yield _row("NLI", "accuracy_mixed", first, second, bootstrap(right(inputs, test[2], "en")))
+            yield row("NLI", "accuracy_mixed", first, second, None, right(inputs, test[2], "en"))
 
 
 def entity_rows(
@@ -185,7 +185,7 @@ def entity_rows(
         return scores.f1_value(on_dev[-1])
 
     scored = fine_tune(model, encoded(*train, "en"), f1, recipe, seed)
-    yield _row("NER", "f1_dev", "en", "en", scores.f1(on_dev[scored.index(max(scored))]))
+    yield row("NER", "f1_dev", "en", "en", None, scores.f1(on_dev[scored.index(max(scored))]))
     usual, known = scores.usual_tags(*train), scores.names(*train)
     for language in spelling:
         sentences, gold = load(language, "test", recipe.held_out)
@@ -195,22 +195,13 @@ def entity_rows(
             "random": scores.random_tags(sentences, train[1], seed),
         }
         for metric, tags in guesses.items():
-            yield _row("NER", metric, "en", language, scores.f1(scores.spans(sentences, gold, tags)))
+            yield row("NER", metric, "en", language, None, scores.f1(scores.spans(sentences, gold, tags)))
         new = scores.spans(sentences, gold, guesses["f1"], known)
         if new[:, 2].any():
-            yield _row("NER", "f1_new_names", "en", language, scores.f1(new))
+            yield row("NER", "f1_new_names", "en", language, None, scores.f1(new))
 
 
 def _with_head(kind: Any, reader: Reader, labels: int, seed: int) -> Any:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.manual_seed(seed)
     return kind(reader, labels).to(device)
-
-
-def _exact(value: float) -> Interval:
-    return Interval(value, float("nan"), float("nan"), 0)
-
-
-def _row(task: str, metric: str, source: str, target: str, found: Interval) -> dict[str, Any]:
-    return {"task": task, "metric": metric, "source": source, "target": target, "layer": None, "step": None,
-            "value": found.value, "low": found.low, "high": found.high, "n": found.n}  # fmt: skip
