@@ -9,6 +9,7 @@ import pytest
 
 from tests import blocks, families, smoke
 from tests.conftest import Call
+from tests.scratch import documents, write_lines
 from xling_utils.chapters import probes
 from xling_utils.chapters.cka import plan as cka
 from xling_utils.core.errors import UserError
@@ -26,25 +27,15 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory in the layout of real data; the controlled world speaks in it."""
     folder = tmp_path_factory.mktemp("data")
     for language in LANGUAGES:
-        rows = controlled.text(language, 2_600, 0)
-        lines, last = [], 0
-        for line, document in zip(rows["text"][:], rows["document"][:], strict=True):
-            lines += [""] * (document != last) + [line]
-            last = document
-        _write(folder / "text" / language / "world.txt", lines)
+        write_lines(folder / "text" / language / "world.txt", documents(language, 2_600))
         pairs = labelled.inference("controlled", language, "test", count=60)
         columns = zip(pairs["premise"][:], pairs["hypothesis"][:], pairs["label"][:], strict=True)
-        _write(folder / "nli" / "xnli" / f"test.{language}.tsv", ["\t".join(row) for row in columns])
+        write_lines(folder / "nli" / "xnli" / f"test.{language}.tsv", ["\t".join(row) for row in columns])
         if language != "en":
             english, other = parallel.pairs("controlled", language, 40)
-            _write(folder / "tatoeba" / f"{language}-en.en", english)
-            _write(folder / "tatoeba" / f"{language}-en.{language}", other)
+            write_lines(folder / "tatoeba" / f"{language}-en.en", english)
+            write_lines(folder / "tatoeba" / f"{language}-en.{language}", other)
     return folder
-
-
-def _write(path: Path, lines: list[str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def text() -> list[str]:
