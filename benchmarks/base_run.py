@@ -66,7 +66,8 @@ def row(recipe: str, sizes: Scale, seeds: Sequence[int], data: Path | None) -> s
     specs = [base(sizes, seed, longer=recipe == "earlier") for seed in seeds]
     with tempfile.TemporaryDirectory() as folder:
         runs = ensure(specs, store=RunStore(folder), compute=Compute(data))
-        asked = replace(sizes, context_tokens=min(CONTEXT_TOKENS, sizes.context_tokens))
+        today = scale(sizes.name)  # both are asked for the same words
+        asked = replace(today, context_tokens=min(CONTEXT_TOKENS, today.context_tokens))
         curves = [dict(curve(run, asked, data)) for run in runs.values()]
         known = [run.provenance for run in runs.values()]
     steps = sorted(curves[0])

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,3 +40,14 @@ def xling(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) ->
         return subprocess.CompletedProcess(arguments, int(ended.value.code or 0), out, errors)
 
     return call
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Operations on little are slower when they are split, and on a busy machine much slower."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

@@ -82,28 +82,36 @@ def _write_text(data: Path) -> None:
 
 def _write_language(data: Path, code: str, speaks: str) -> None:
     """What the pages ask of a language, under the name ``code``, in one that the controlled world ``speaks``."""
-    rows = controlled.text(speaks, 2_000, 0)
-    lines, last = [], 0
-    for line, document in zip(rows["text"][:], rows["document"][:], strict=True):
-        lines += [""] * (document != last) + [line]
-        last = document
-    _write(data / "text" / code / "world.txt", [*lines, ""] * 3)  # held-out text takes a tenth, and needs 500 lines
+    lines = documents(speaks, 2_000)
+    thrice = [*lines, ""] * 3  # held-out text takes a tenth, and needs 500 lines
+    write_lines(data / "text" / code / "world.txt", thrice)
     for split, name in (("train", "nli/multinli15k/train"), ("dev", "nli/xnli/dev"), ("test", "nli/xnli/test")):
         if split == "test" or code == "en":
             pairs = labelled.inference("controlled", speaks, split, count=300)
             columns = zip(pairs["premise"][:], pairs["hypothesis"][:], pairs["label"][:], strict=True)
-            _write(data / f"{name}.{code}.tsv", ["\t".join(row) for row in columns])
+            write_lines(data / f"{name}.{code}.tsv", ["\t".join(row) for row in columns])
     for split, name in (("train", "ner/panx/train"), ("test", "ner/panx/dev")):
         tagged = labelled.named_entities("controlled", speaks, split, count=1_000 if split == "train" else 200)
         pairs = zip(tagged["words"][:], tagged["tags"][:], strict=True)
         words = ["\n".join("\t".join(pair) for pair in zip(*both, strict=True)) + "\n" for both in pairs]
-        _write(data / f"{name}.{code}.tsv", words)
+        write_lines(data / f"{name}.{code}.tsv", words)
     if code != "en":
         words = [" ".join(pair) for pair in dictionary(speaks) if not any(" " in word for word in pair)]
-        _write(data / "dictionaries" / "muse" / f"en-{code}.train.txt", words[::2])
-        _write(data / "dictionaries" / "muse" / f"en-{code}.test.txt", words[1::2])
+        write_lines(data / "dictionaries" / "muse" / f"en-{code}.train.txt", words[::2])
+        write_lines(data / "dictionaries" / "muse" / f"en-{code}.test.txt", words[1::2])
 
 
-def _write(path: Path, lines: list[str]) -> None:
+def documents(language: str, sentences: int) -> list[str]:
+    """What the controlled world says in ``language``, as lines of a file with an empty one between documents."""
+    rows = controlled.text(language, sentences, 0)
+    lines, last = [], 0
+    for line, document in zip(rows["text"][:], rows["document"][:], strict=True):
+        lines += [""] * (document != last) + [line]
+        last = document
+    return lines
+
+
+def write_lines(path: Path, lines: list[str]) -> None:
+    """A file, with its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

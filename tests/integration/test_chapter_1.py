@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from tests import smoke
+from tests.given import DATA, ROOT
 from xling_utils import chapters
 from xling_utils.chapters import records
 from xling_utils.chapters.data_size import explorer
@@ -20,9 +21,6 @@ from xling_utils.measures import names, pool
 from xling_utils.measures.tasks import registry
 from xling_utils.runs.ensuring import ensure
 from xling_utils.runs.store import RunStore
-
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
 
 
 @pytest.fixture(scope="module")

@@ -5,23 +5,18 @@ Where test sentences do recur, the bound is stated here and on the page of data.
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from collections.abc import Iterable
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
+from tests.given import DATA, real
 from xling_utils import corpora
 from xling_utils.core.scales import FIRST_REPORTED_SEED, scale
 from xling_utils.corpora import controlled, directory, labelled, parallel, treebanks
 from xling_utils.corpora.controlled.documents import documents
 from xling_utils.measures.transfer.zero_shot import LABELLED_SEED
-
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
-real = pytest.mark.skipif(not (DATA / "text").is_dir(), reason=f"no real data at {DATA}; set XLING_TEST_DATA")
 
 
 def sides(source: str, language: str, split: str, **options: object) -> list[tuple[str, str]]:
@@ -77,7 +72,7 @@ def letters(sentence: str) -> str:
     return "".join(character for character in sentence if unicodedata.category(character)[0] in "LMN")
 
 
-@real
+@real("text")
 @pytest.mark.parametrize("language", ["fr", "bg", "ar", "vi"])  # those with most of one test or another
 def test_next_to_no_real_test_sentence_is_read(language: str) -> None:
     tatoeba = parallel.pairs("directory", language, 10_000, data=DATA)[1]
@@ -97,7 +92,7 @@ def test_next_to_no_real_test_sentence_is_read(language: str) -> None:
     assert len(set(names) & read) <= 0.1 * len(set(names))  # titles of articles, without their labels
 
 
-@real
+@real("text")
 def test_no_real_task_is_learned_on_its_test() -> None:
     pairs = {split: sides("directory", "en", split, data=DATA) for split in labelled.SPLITS}
     tested = {sentence for pair in pairs["test"] for sentence in pair}

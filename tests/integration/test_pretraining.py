@@ -56,12 +56,8 @@ def made_text(spec: CorpusSpec, data: Path | None, *, form: Form = "lower", held
 
 
 @pytest.fixture(autouse=True)
-def made_world(monkeypatch):
+def made_world(monkeypatch, one_thread):
     monkeypatch.setattr(corpora, "load", made_text)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 class Interrupted(Exception):

@@ -10,6 +10,7 @@ import pytest
 
 from tests import blocks, families, smoke
 from tests.conftest import Call
+from tests.scratch import documents, write_lines
 from xling_utils.chapters import opened, probes
 from xling_utils.chapters.cka import plan as cka
 from xling_utils.core.errors import UserError
@@ -27,25 +28,15 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory in the layout of real data; the controlled world speaks in it."""
     folder = tmp_path_factory.mktemp("data")
     for language in LANGUAGES:
-        rows = controlled.text(language, 2_600, 0)
-        lines, last = [], 0
-        for line, document in zip(rows["text"][:], rows["document"][:], strict=True):
-            lines += [""] * (document != last) + [line]
-            last = document
-        _write(folder / "text" / language / "world.txt", lines)
+        write_lines(folder / "text" / language / "world.txt", documents(language, 2_600))
         pairs = labelled.inference("controlled", language, "test", count=60)
         columns = zip(pairs["premise"][:], pairs["hypothesis"][:], pairs["label"][:], strict=True)
-        _write(folder / "nli" / "xnli" / f"test.{language}.tsv", ["\t".join(row) for row in columns])
+        write_lines(folder / "nli" / "xnli" / f"test.{language}.tsv", ["\t".join(row) for row in columns])
         if language != "en":
             english, other = parallel.pairs("controlled", language, 40)
-            _write(folder / "tatoeba" / f"{language}-en.en", english)
-            _write(folder / "tatoeba" / f"{language}-en.{language}", other)
+            write_lines(folder / "tatoeba" / f"{language}-en.en", english)
+            write_lines(folder / "tatoeba" / f"{language}-en.{language}", other)
     return folder
-
-
-def _write(path: Path, lines: list[str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def text() -> list[str]:
@@ -101,7 +92,7 @@ def test_translations_of_ones_own_take_the_place_of_the_tests(
     for language in LANGUAGES:
         lines = parallel.multiway("controlled", (language,), 60)[language]
         lines[3 if language == "fr" else 4] = ""
-        _write(own / "parallel" / "mine" / f"{language}.txt", lines)
+        write_lines(own / "parallel" / "mine" / f"{language}.txt", lines)
     model = families.saved(tmp_path / "model", "BERT", text())
     monkeypatch.setenv("XLING_STORE", str(tmp_path / "store"))
     found = probes.table("05_language_means", str(model), "smoke", ("fr", "zh"), own, "mine")
@@ -119,7 +110,7 @@ def test_a_chapter_measures_its_runs_on_translations_of_ones_own(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for language in ("en", "fr"):
-        _write(
+        write_lines(
             data / "parallel" / "mine" / f"{language}.txt", parallel.multiway("controlled", (language,), 30)[language]
         )
     monkeypatch.setenv("XLING_STORE", str(tmp_path))

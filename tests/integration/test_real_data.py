@@ -1,19 +1,14 @@
 """The real data directory, where there is one: XLING_TEST_DATA, or ../shared/data beside the repository."""
 
-import os
-from pathlib import Path
-
 import pytest
 
+from tests.given import DATA, ROOT, real
 from xling_utils.charts.shapes import LANGUAGE_NAMES
 from xling_utils.core.specs import LANGUAGES
 from xling_utils.corpora import directory
 from xling_utils.corpora.checks import check, summary
 
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
-
-pytestmark = pytest.mark.skipif(not (DATA / "text").is_dir(), reason=f"no real data at {DATA}; set XLING_TEST_DATA")
+pytestmark = real("text")
 
 
 def test_every_language_has_text_and_a_dictionary():

@@ -6,14 +6,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from safetensors.numpy import load_file
 
 from tests.faults import processes_of, wait_for
@@ -31,12 +29,8 @@ TRAINING = TrainingSpec(50, batch=8, length=24, learning_rate=6e-3, hidden_rate=
 
 
 @pytest.fixture(autouse=True)
-def _made_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _made_world(monkeypatch: pytest.MonkeyPatch, one_thread: None) -> None:
     monkeypatch.setattr(corpora, "load", made_text)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def spec(seed: int, training: TrainingSpec = TRAINING, **model: Any) -> RunSpec:

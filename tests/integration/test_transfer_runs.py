@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from tests.given import DATA, real
 from tests.smoke import trained
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
@@ -16,8 +15,6 @@ from xling_utils.measures.transfer import random_labels, zero_shot
 from xling_utils.measures.transfer.tuning import Recipe
 from xling_utils.runs.store import Run, RunStore
 
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
 SMOKE = scale("smoke")
 COLUMNS = {"task", "metric", "source", "target", "layer", "step", "value", "low", "high", "n"}
 
@@ -108,7 +105,7 @@ def test_an_unknown_task_and_a_run_without_english_are_mistakes(runs):
         list(zero_shot.rows(french, SMOKE, None, "NLI"))
 
 
-@pytest.mark.skipif(not (DATA / "nli").is_dir(), reason=f"no real data at {DATA}; set XLING_TEST_DATA")
+@real("nli")
 def test_real_text_transfers(tmp_path, monkeypatch):
     corpus = CorpusSpec("directory", ("en", "zh"), 300, 1)
     spec = replace(SMOKE.bert(("en", "zh"), 300, 1), corpus=corpus, tokenizer=scale("natural").tokenizer(("en", "zh")))

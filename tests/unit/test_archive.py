@@ -2,12 +2,12 @@
 
 import hashlib
 import io
-import lzma
 import os
 import tarfile
 
 import pytest
 
+from tests.given import write
 from xling_utils.core.errors import UserError
 from xling_utils.corpora import archive, directory, labelled, parallel, task_files, treebanks
 from xling_utils.corpora.checks import check
@@ -25,12 +25,6 @@ LEFT_OUT = {
     "ner/panx/train.sw.tsv",
     "ud/UD_French-GSD/fr_gsd-ud-dev.conllu",
 }
-
-
-def write(path, text, packed=False):
-    path = path.with_name(path.name + ".xz") if packed else path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(lzma.compress(text.encode()) if packed else text.encode())
 
 
 @pytest.fixture

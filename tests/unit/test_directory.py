@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from xling_utils.core.errors import UserError
+from tests.given import failure, write
 from xling_utils.core.specs import Form
 from xling_utils.corpora import directory
 from xling_utils.corpora.checks import check, summary
@@ -20,25 +20,6 @@ def data(tmp_path):
         write(tmp_path / "text" / language / "book.txt", "\n".join(documents), packed=language == "sw")
     write(tmp_path / "text" / "en" / "list.txt", "".join(f"Line {n}\n" for n in range(1005)))
     return tmp_path
-
-
-def write(path, text, packed=False):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = text if isinstance(text, bytes) else text.encode()
-    if packed:
-        path.with_name(path.name + ".xz").write_bytes(lzma.compress(content))
-    else:
-        path.write_bytes(content)
-    return path
-
-
-def failure(call, *arguments, **options):
-    with pytest.raises(UserError) as caught:
-        result = call(*arguments, **options)
-        if hasattr(result, "__next__"):
-            list(result)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def test_lines_are_numbered_and_byte_order_mark_and_line_ends_go(tmp_path):

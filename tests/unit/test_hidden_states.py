@@ -5,28 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    BertForSequenceClassification,
-    DistilBertConfig,
-    DistilBertForMaskedLM,
-    ModernBertConfig,
-    ModernBertForMaskedLM,
-    PreTrainedTokenizerFast,
-    XLMRobertaConfig,
-    XLMRobertaForMaskedLM,
-)
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import BertForSequenceClassification, ModernBertForMaskedLM, PreTrainedModel, PreTrainedTokenizerFast
 
+from tests import families
 from xling_utils.core.errors import UserError
 from xling_utils.measures.encoders import hidden_states
 from xling_utils.measures.encoders.hidden_states import blocks_of, encode, states
 from xling_utils.measures.encoders.predictions import predicted
 from xling_utils.measures.encoders.representations import language_means, shifted
 
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-WORDS = [*SPECIAL, "the", "dog", "sees", "a", "cat", "and", "runs", ".", "o", "hund", "sieht"]
+WORDS = [*families.SPECIAL, "the", "dog", "sees", "a", "cat", "and", "runs", ".", "o", "hund", "sieht"]
 TEXTS = ["the dog sees a cat .", "runs .", "o hund sieht", "the cat and the dog"]
 LAYERS, WIDTH = 3, 16
 
@@ -35,48 +24,16 @@ LAYERS, WIDTH = 3, 16
 def tokenizer() -> PreTrainedTokenizerFast:
     made = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
     made.pre_tokenizer = pre_tokenizers.Whitespace()
-    made.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
-        mask_token="[MASK]", model_max_length=32,
-    )  # fmt: skip
+    return families.wrapped(made, 32)
 
 
-def bert() -> BertForMaskedLM:
-    return BertForMaskedLM(
-        BertConfig(vocab_size=len(WORDS), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=2,
-                   intermediate_size=32, max_position_embeddings=32)
-    )  # fmt: skip
+def untrained(family: str) -> PreTrainedModel:
+    return families.masked_language_model(family, len(WORDS), LAYERS, 32).eval()
 
 
-def xlm_roberta() -> XLMRobertaForMaskedLM:
-    return XLMRobertaForMaskedLM(
-        XLMRobertaConfig(vocab_size=len(WORDS), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=2,
-                         intermediate_size=32, max_position_embeddings=40, pad_token_id=0, type_vocab_size=1)
-    )  # fmt: skip
-
-
-def distilbert() -> DistilBertForMaskedLM:
-    return DistilBertForMaskedLM(
-        DistilBertConfig(vocab_size=len(WORDS), dim=WIDTH, n_layers=LAYERS, n_heads=2, hidden_dim=32,
-                         max_position_embeddings=32)
-    )  # fmt: skip
-
-
-def modernbert() -> ModernBertForMaskedLM:
-    return ModernBertForMaskedLM(
-        ModernBertConfig(vocab_size=len(WORDS), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=2,
-                         intermediate_size=32, max_position_embeddings=32, pad_token_id=0, cls_token_id=2,
-                         sep_token_id=3, bos_token_id=2, eos_token_id=3)
-    )  # fmt: skip
-
-
-@pytest.fixture(params=[bert, xlm_roberta, distilbert, modernbert])
+@pytest.fixture(params=families.FAMILIES)
 def model(request):
-    torch.manual_seed(0)
-    return request.param().eval()
+    return untrained(request.param)
 
 
 def by_hand(model, tokenizer) -> list[np.ndarray]:
@@ -168,7 +125,7 @@ def test_translation_equals_the_model_run_anew_for_each_layer_and_weight(model, 
 
 
 def test_translation_reads_texts_of_one_length_together_and_answers_in_their_order(tokenizer):
-    model, zeros = bert().eval(), np.zeros((LAYERS + 1, WIDTH))
+    model, zeros = untrained("BERT"), np.zeros((LAYERS + 1, WIDTH))
     texts = ["the dog sees a cat and runs .", "runs .", "o hund sieht", "dog", "the dog runs and a cat runs .", "a cat"]
     shapes = []
     model.get_input_embeddings().register_forward_hook(lambda _, inputs, __: shapes.append(tuple(inputs[0].shape)))
@@ -180,7 +137,7 @@ def test_translation_reads_texts_of_one_length_together_and_answers_in_their_ord
 
 
 def test_translation_of_nothing_is_nothing(tokenizer):
-    model, zeros = bert().eval(), np.zeros((LAYERS + 1, WIDTH))
+    model, zeros = untrained("BERT"), np.zeros((LAYERS + 1, WIDTH))
     assert predicted(model, tokenizer, [], zeros, [1], [1.0]).shape == (1, 1, 0)
     nothing, something = predicted(model, tokenizer, ["", "dog"], zeros, [1], [0.0])[0, 0]
     assert len(nothing) == 0 and len(something) == 1
@@ -203,7 +160,7 @@ def count_calls(model):
 
 
 def test_translation_takes_models_that_predict_tokens(tokenizer):
-    model, zeros = bert(), np.zeros((LAYERS + 1, WIDTH))
+    model, zeros = untrained("BERT"), np.zeros((LAYERS + 1, WIDTH))
     with pytest.raises(UserError, match="BertModel predicts no tokens"):
         predicted(model.bert, tokenizer, TEXTS, zeros, [1], [1.0])
     with pytest.raises(UserError, match="BertForSequenceClassification predicts no tokens"):
@@ -217,7 +174,7 @@ def test_translation_takes_models_that_predict_tokens(tokenizer):
 
 
 def test_mistakes_are_named(tokenizer):
-    model = bert()
+    model = untrained("BERT")
     with pytest.raises(UserError, match="layers 0 to 3"), shifted(model, 4, np.zeros(WIDTH)):
         pass
     with pytest.raises(UserError, match="states have 16 numbers"), shifted(model, 1, np.zeros(3)):

@@ -1,13 +1,10 @@
 """Labelled data for transfer: both sources, the divisions, and every mistake a labelled file can hold."""
 
-import lzma
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-from xling_utils.core.errors import UserError
+from tests.given import DATA, failure, real, write
 from xling_utils.corpora.checks import check
 from xling_utils.corpora.label_files import TAGS, inference_lines, repaired, tagged_sentences
 from xling_utils.corpora.labelled import (
@@ -15,28 +12,6 @@ from xling_utils.corpora.labelled import (
     inference,
     named_entities,
 )
-
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
-real = pytest.mark.skipif(
-    not all((DATA / name).is_dir() for name in ("nli", "ner")), reason=f"no real data at {DATA}; set XLING_TEST_DATA"
-)
-
-
-def write(path, text, packed=False):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if packed:
-        path = path.with_name(path.name + ".xz")
-    path.write_bytes(lzma.compress(text.encode()) if packed else text.encode())
-    return path
-
-
-def failure(call, *arguments, **options):
-    with pytest.raises(UserError) as caught:
-        result = call(*arguments, **options)
-        list(result)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def pairs(dataset):
@@ -262,7 +237,7 @@ def test_a_controlled_name_of_two_words_is_one_entity_in_text_units():
 # Real data
 
 
-@real
+@real("nli", "ner")
 def test_real_files_are_read_and_only_chinese_tags_need_repair():
     for language, strays in (("en", 0), ("ur", 0), ("zh", 476)):
         labels = Counter(label for *_, label in inference_lines(DATA / f"nli/xnli/test.{language}.tsv.xz"))
@@ -271,7 +246,7 @@ def test_real_files_are_read_and_only_chinese_tags_need_repair():
         assert sum(a != b for tags in gold for a, b in zip(tags, repaired(tags), strict=True)) == strays
 
 
-@real
+@real("nli", "ner")
 def test_real_samples_are_parallel_and_divided():
     labels = {tuple(inference("directory", x, "test", count=90, data=DATA)["label"]) for x in ("en", "th", "ur")}
     assert len(labels) == 1

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    DistilBertConfig,
-    DistilBertForMaskedLM,
-    ModernBertConfig,
-    ModernBertForMaskedLM,
-    XLMRobertaConfig,
-    XLMRobertaForMaskedLM,
-)
 
+from tests import families
+from tests.given import DATA, real
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, TokenizerSpec
@@ -48,34 +37,10 @@ from xling_utils.measures.transfer.mean_shift import (
 from xling_utils.measures.transfer.moved import MovedReader
 from xling_utils.measures.transfer.tuning import Recipe, Tagger, fine_tune
 
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
-real = pytest.mark.skipif(not (DATA / "ud").is_dir(), reason=f"no real data at {DATA}; set XLING_TEST_DATA")
 LAYERS, WIDTH = 3, 16
 SMOKE = scale("smoke")
 CPU = torch.device("cpu")
-BERT = {"hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": 2, "intermediate_size": 32}
-FAMILIES = {
-    "bert": lambda v: BertForMaskedLM(BertConfig(vocab_size=v, max_position_embeddings=32, **BERT)),
-    "xlm-roberta": lambda v: XLMRobertaForMaskedLM(
-        XLMRobertaConfig(vocab_size=v, max_position_embeddings=40, pad_token_id=0, type_vocab_size=1, **BERT)
-    ),
-    "distilbert": lambda v: DistilBertForMaskedLM(
-        DistilBertConfig(vocab_size=v, dim=WIDTH, n_layers=LAYERS, n_heads=2, hidden_dim=32, max_position_embeddings=32)
-    ),
-    "modernbert": lambda v: ModernBertForMaskedLM(
-        ModernBertConfig(vocab_size=v, max_position_embeddings=32, pad_token_id=0, cls_token_id=2, sep_token_id=3,
-                         bos_token_id=2, eos_token_id=3, **BERT)
-    ),
-}  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture
@@ -86,10 +51,10 @@ def subject(stored) -> Subject:
     )
 
 
-@pytest.fixture(params=FAMILIES)
+@pytest.fixture(params=families.FAMILIES)
 def model(request, subject):
     torch.manual_seed(0)
-    return FAMILIES[request.param](len(subject.tokenizer)).eval()
+    return families.masked_language_model(request.param, len(subject.tokenizer), LAYERS, 32).eval()
 
 
 # The reader
@@ -194,7 +159,7 @@ def real_subject(subject) -> Subject:
     return replace(subject, data=DATA, corpus=corpus)
 
 
-@real
+@real("ud")
 def test_languages_of_real_data_are_those_that_have_tests(real_subject):
     assert languages_with(NLI, real_subject) == ("sw", "th")
     assert languages_with(POS, real_subject) == ("th",)

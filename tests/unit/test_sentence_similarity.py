@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pandas as pd
 import pytest
 import torch
 
+from tests.given import DATA, real
 from xling_utils import corpora
 from xling_utils.chapters.cka import figures as cka_figures
 from xling_utils.chapters.cka import plan as cka
@@ -25,9 +25,6 @@ from xling_utils.measures.encoders.stored_run import Reading
 from xling_utils.measures.tasks import lexicon_induction, sentence_similarity
 from xling_utils.models.tokenization import CLS, SEP
 
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
-real = pytest.mark.skipif(not (DATA / "tatoeba").is_dir(), reason=f"no real data at {DATA}; set XLING_TEST_DATA")
 SMOKE = scale("smoke")
 CORPUS, PIECES = CorpusSpec("controlled", ("en", "fr"), 200, 3), TokenizerSpec("wordpiece", 900)
 ENCODER = EncoderSpec(layers=2, width=16, heads=2, intermediate=32, positions=32)
@@ -68,7 +65,7 @@ def test_files_of_unequal_length_and_missing_ones_are_named(tmp_path):
         parallel.pairs("directory", "fr", 5)
 
 
-@real
+@real("tatoeba")
 def test_real_sentences_are_line_by_line_translations():
     many = parallel.multiway("directory", ("en", "fr", "ru"), 10_020, data=DATA)
     assert {len(lines) for lines in many.values()} == {10_020}
@@ -271,7 +268,7 @@ def test_a_gold_pair_that_is_none_is_named_with_its_line(tmp_path):
         parallel.unaligned("directory", "zh", 10, data=data)
 
 
-@real
+@real("tatoeba")
 def test_real_texts_to_mine_have_257_pairs():
     found = parallel.unaligned("directory", "zh", 20_000, data=DATA)
     assert found and (len(found.english), len(found.other), len(found.gold)) == (13_589, 8_624, 257)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,13 +11,12 @@ import numpy as np
 import pytest
 from datasets import Dataset
 
+from tests.given import DATA, ROOT
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import TokenizerSpec
 from xling_utils.models import tokenization
 from xling_utils.models.tokenization import CLS, FIRST, MASK, PAD, SEP, SPECIAL, UNK, Coder
 
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
 VOCABULARY = "bert-base-multilingual-cased.vocab.txt"
 
 

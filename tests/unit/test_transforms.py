@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tokenizers
 
+from tests.given import failure
 from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import DOUBLE, LANGUAGES, Change, CorpusSpec
@@ -37,13 +38,6 @@ def rng(seed=1):
 def changed(*changes, corpus=CORPUS, **options):
     texts = corpora.load(replace(corpus, changes=changes), **options)
     return {lang: text["text"][:] for lang, text in texts.items()}
-
-
-def failure(call, *arguments, **options):
-    with pytest.raises(UserError) as caught:
-        call(*arguments, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 # Fake-English

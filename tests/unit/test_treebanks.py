@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import lzma
-import os
 from pathlib import Path
 
 import pytest
 
-from xling_utils.core.errors import UserError
+from tests.given import DATA, failure, real
 from xling_utils.core.specs import LANGUAGES
 from xling_utils.corpora.labelled import named_entities
 from xling_utils.corpora.treebanks import (
@@ -20,10 +19,6 @@ from xling_utils.corpora.treebanks import (
     treebank,
     trees,
 )
-
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
-real = pytest.mark.skipif(not (DATA / "ud").is_dir(), reason=f"no real data at {DATA}; set XLING_TEST_DATA")
 
 DOG = [("The", "DET", 2, "det"), ("dog", "NOUN", 3, "nsubj:outer"), ("runs", "VERB", 0, "root")]
 
@@ -43,13 +38,6 @@ def write(data: Path, name: str, text: str) -> Path:
     path = folder / name
     path.write_bytes(lzma.compress(text.encode()) if name.endswith(".xz") else text.encode())
     return path
-
-
-def failure(call, *arguments, **options) -> str:
-    with pytest.raises(UserError) as caught:
-        list(call(*arguments, **options))
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 # The controlled world
@@ -176,7 +164,7 @@ def test_requests_that_cannot_be_are_named(tmp_path):
 # Real data
 
 
-@real
+@real("ud")
 def test_ewt_is_as_large_as_its_release_and_pud_says_the_same_everywhere():
     train = treebank("directory", "en", "train", data=DATA)
     assert len(train) == 12_544 and sum(map(len, train["words"])) == 204_577
@@ -184,7 +172,7 @@ def test_ewt_is_as_large_as_its_release_and_pud_says_the_same_everywhere():
         assert len(treebank("directory", language, "test", data=DATA)) == 1_000
 
 
-@real
+@real("ud")
 def test_every_real_test_is_a_treebank_and_swahili_has_none():
     there = languages_with_trees(DATA, "test")
     assert set(LANGUAGES) - set(there) == {"sw"} and set(LOW_RESOURCE) <= set(there)

@@ -1,4 +1,5 @@
-"""The four scales: one code path, different sizes. Budgets were fixed on development seeds 1 to 3, once."""
+"""The four scales: one code path, different sizes. Sizes and budgets were fixed on development seeds: those of real text
+on 23 November 2026 (see the page *Metrics*)."""
 
 from __future__ import annotations
 
@@ -33,10 +34,11 @@ SNAPSHOTS = 8
 
 @dataclass(frozen=True)
 class Multilingual:
-    """The one encoder of all languages that chapters 5 to 7 look into: ``sentences`` a language, its shape, and its
-    training."""
+    """The one encoder of all languages that chapters 5 to 7 look into: ``sentences`` a language, its ``pieces`` (as
+    those of a :class:`Scale`), its shape, and its training."""
 
     sentences: int
+    pieces: tuple[int, int]
     encoder: EncoderSpec
     training: TrainingSpec
 
@@ -66,12 +68,14 @@ class Scale:
     mean_sentences: int
     multilingual: Multilingual
 
-    def tokenizer(self, languages: Sequence[str]) -> TokenizerSpec:
-        """Joint word pieces of a language set; the papers' scale uses multilingual BERT's."""
+    def tokenizer(self, languages: Sequence[str], pieces: tuple[int, int] | None = None) -> TokenizerSpec:
+        """Joint word pieces of a language set, as many as ``pieces`` says (without: the scale's); the papers' scale uses
+        multilingual BERT's."""
         if self.name == "paper":
             return TokenizerSpec("mbert", 0)
+        base, each = pieces or self.pieces
         han = HAN_PIECES if self.source == "directory" and "zh" in languages else 0
-        return TokenizerSpec("wordpiece", self.pieces[0] + self.pieces[1] * len(languages) + han)
+        return TokenizerSpec("wordpiece", base + each * len(languages) + han)
 
     def corpus(self, languages: Sequence[str], sentences: int, seed: int) -> CorpusSpec:
         """Text of ``languages``, drawn anew for every seed."""
@@ -88,7 +92,8 @@ class Scale:
         ``trained``: with its initial weights, the negative control."""
         of = self.multilingual
         corpus = self.corpus(languages, of.sentences, seed)
-        return RunSpec(corpus, self.tokenizer(languages), of.encoder, of.training if trained else None, seed)
+        tokenizer = self.tokenizer(languages, of.pieces)
+        return RunSpec(corpus, tokenizer, of.encoder, of.training if trained else None, seed)
 
     def untrained(self, languages: Sequence[str], sentences: int, seed: int) -> RunSpec:
         """The same encoder with its initial weights: the negative control."""
@@ -116,6 +121,7 @@ _SCALES = {
         mean_sentences=100,
         multilingual=Multilingual(
             100,
+            (600, 450),
             EncoderSpec(layers=2, width=32, heads=2, intermediate=128, positions=32),
             replace(RECIPE, steps=20, batch=30),
         ),
@@ -135,6 +141,7 @@ _SCALES = {
         mean_sentences=1_000,
         multilingual=Multilingual(
             5_000,
+            (600, 500),
             EncoderSpec(layers=3, width=64, heads=4, intermediate=256, positions=32),
             replace(RECIPE, steps=4_000),
         ),
@@ -142,8 +149,8 @@ _SCALES = {
     "natural": Scale(
         name="natural",
         source="directory",
-        sentences=(3_500, 35_000),
-        pieces=(1_000, 1_000),
+        sentences=(5_000, 50_000),
+        pieces=(1_000, 4_000),
         encoder=EncoderSpec(layers=3, width=64, heads=4, intermediate=256, positions=64),
         training=replace(RECIPE, steps=2_000),
         static_epochs=5,
@@ -154,6 +161,7 @@ _SCALES = {
         mean_sentences=5_000,
         multilingual=Multilingual(
             35_000,
+            (1_000, 1_000),
             EncoderSpec(layers=4, width=64, heads=4, intermediate=256, positions=64),
             replace(RECIPE, steps=6_000),
         ),
@@ -173,6 +181,7 @@ _SCALES = {
         mean_sentences=200_000,
         multilingual=Multilingual(
             1_000_000,
+            (0, 0),
             EncoderSpec(layers=12, width=768, heads=12, intermediate=3072, positions=512),
             PAPERS_RECIPE,
         ),
