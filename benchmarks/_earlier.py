@@ -14,8 +14,8 @@ REAL_TEXT = {"sentences": (3_500, 35_000), "pieces": (1_000, 1_000)}
 
 
 def earlier(scale: Scale) -> Scale:
-    """``scale`` as it was then: AdamW for all weights, single precision, 15 % of the tokens masked, more steps; on real text fewer sentences
-    and word pieces."""
+    """``scale`` as it was then: AdamW for all weights, single precision, 15 % of the tokens masked, more steps; on real
+    text fewer sentences and word pieces."""
     pair, joint = STEPS[scale.name]
     training = TrainingSpec(steps=pair, batch=scale.training.batch, length=24)
     together = replace(training, steps=joint, batch=scale.multilingual.training.batch)

@@ -1,5 +1,5 @@
-"""The four scales: one code path, different sizes. Sizes and budgets were fixed on development seeds: those of real text
-on 23 November 2026 (see the page *Metrics*)."""
+"""The four scales: one code path, different sizes. Sizes and budgets were fixed on development seeds, those of real
+text on 23 November 2026 (see the page *Metrics*)."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class Scale:
     multilingual: Multilingual
 
     def tokenizer(self, languages: Sequence[str], pieces: tuple[int, int] | None = None) -> TokenizerSpec:
-        """Joint word pieces of a language set, as many as ``pieces`` says (without: the scale's); the papers' scale uses
-        multilingual BERT's."""
+        """Joint word pieces of a language set, as many as ``pieces`` says (the scale's if it says nothing); the papers'
+        scale uses multilingual BERT's."""
         if self.name == "paper":
             return TokenizerSpec("mbert", 0)
         base, each = pieces or self.pieces
