@@ -21,6 +21,7 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.specs import EncoderSpec, RunSpec, StaticSpec, TrainingSpec
 from xling_utils.models import optimizers, static_vectors, tokenization, transformers_format
 from xling_utils.models.encoder import Encoders
+from xling_utils.models.precision import in_precision
 from xling_utils.runs import checkpoints
 from xling_utils.runs.batches import Batches
 from xling_utils.runs.store import SNAPSHOTS, TOKENIZER_FILE, TRACE_FILE, VECTORS_FILE
@@ -298,8 +299,3 @@ def _sent(
         }
         tensors = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
         yield from ({name: values[number] for name, values in tensors.items()} for number in range(len(several)))
-
-
-def in_precision(training: TrainingSpec, device: torch.device) -> torch.autocast:
-    """Within it products are computed as precisely as ``training`` says."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16")

@@ -153,7 +153,9 @@ def _emulated(spec: RunSpec) -> bool:
         return False
     import torch
 
-    return not torch.cuda.is_available() and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    from xling_utils.models.precision import has_bfloat16
+
+    return not has_bfloat16(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def _train_ranks(request: dict[str, Any], emit: Emit) -> dict[str, Any]:
