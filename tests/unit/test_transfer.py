@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ SEPARATE = EncoderSpec(
     layers=2, width=16, heads=2, intermediate=32, positions=16, separate_embeddings=True, separate_blocks=1
 )
 RECIPE = Recipe(items=None, epochs=4, batch=16, learning_rate=1e-2, held_out=None)
+WITH_MUON = replace(RECIPE, hidden_rate=0.01)
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -164,13 +166,14 @@ def _accuracy(model, inputs):
     return measure
 
 
-def test_the_same_seed_gives_the_same_model(tokenizer, pairs):
+@pytest.mark.parametrize("recipe", [RECIPE, WITH_MUON], ids=["AdamW", "Muon"])
+def test_the_same_seed_gives_the_same_model(tokenizer, pairs, recipe):
     def trained(seed: int) -> dict[str, torch.Tensor]:
         reader = read_by(tokenizer, "encoder")
         torch.manual_seed(0)
         model = Classifier(reader, 2)
         inputs = paired(reader, *pairs, ("en", "en"))
-        fine_tune(model, inputs[:100], _accuracy(model, inputs[100:150]), RECIPE, seed)
+        fine_tune(model, inputs[:100], _accuracy(model, inputs[100:150]), recipe, seed)
         return model.state_dict()
 
     one, again, other = trained(1), trained(1), trained(2)
@@ -178,11 +181,24 @@ def test_the_same_seed_gives_the_same_model(tokenizer, pairs):
     assert not torch.equal(one["head.weight"], other["head.weight"])
 
 
+@pytest.mark.parametrize("kind", ["encoder", "static"])
+def test_muon_takes_the_matrices_of_an_encoder_and_nothing_of_static_vectors(tokenizer, sentences, kind):
+    def weights_after(recipe: Recipe) -> dict[str, torch.Tensor]:
+        torch.manual_seed(0)
+        model = Tagger(read_by(tokenizer, kind), 3)
+        fine_tune(model, tagged(model.reader, *sentences, "en"), iter(range(9)).__next__, recipe, seed=0)
+        return model.state_dict()
+
+    one, other = weights_after(RECIPE), weights_after(replace(RECIPE, hidden_rate=0.01))
+    assert all(torch.equal(one[name], other[name]) for name in one) == (kind == "static")
+
+
+@pytest.mark.parametrize("recipe", [RECIPE, WITH_MUON], ids=["AdamW", "Muon"])
 @pytest.mark.parametrize("spec", [SPEC, SEPARATE], ids=["shared", "separate"])
-def test_parts_of_one_language_and_word_embeddings_stay_bit_identical(tokenizer, sentences, spec):
+def test_parts_of_one_language_and_word_embeddings_stay_bit_identical(tokenizer, sentences, spec, recipe):
     reader = read_by(tokenizer, "encoder", spec)
     before = {name: value.clone() for name, value in reader.state_dict().items()}
-    fine_tune(Tagger(reader, 3), tagged(reader, *sentences, "en"), iter(range(9)).__next__, RECIPE, seed=0)
+    fine_tune(Tagger(reader, 3), tagged(reader, *sentences, "en"), iter(range(9)).__next__, recipe, seed=0)
     changed = {name for name, value in reader.state_dict().items() if not torch.equal(value, before[name])}
     english, french = (f"encoders.members.{number}." for number in (0, len(reader.encoders.members) - 1))
     assert not any(name.startswith((english + "words", french + "words")) for name in changed)

@@ -68,9 +68,11 @@ def tagged(
     """``[CLS] words [SEP]``, answered at the first piece of each word (C, sec. 3.2); words that do not fit are
     left out, and so are their answers."""
     inputs = []
+    distinct = list({word: None for words in sentences for word in words})
+    pieces_of = dict(zip(distinct, reader.encode(language, distinct), strict=True))
     for words, numbers in zip(sentences, labels, strict=True):
         ids, places = [reader.start], []
-        for pieces in reader.encode(language, words):
+        for pieces in map(pieces_of.__getitem__, words):
             pieces = pieces or [reader.unknown]
             if len(ids) + len(pieces) >= reader.limit:
                 break

@@ -16,6 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from xling_utils.core.errors import UserError
 from xling_utils.models.encoder import Encoders
+from xling_utils.models.optimizers import Matrices
 from xling_utils.models.tokenization import CLS, PAD, UNK, Coder
 
 
@@ -38,6 +39,10 @@ class Reader(nn.Module):
     def separator(self, language: str) -> int:
         """The id that closes a sentence of ``language``."""
         raise NotImplementedError
+
+    def matrices(self) -> Matrices:
+        """The weights between its layers that Muon may train, see :func:`optimizers.build`: none."""
+        return {}
 
     def states(self, language: str, ids: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
         """``ids``, ``mask`` (1 = token) and ``segments`` (0 or 1), all int64 (batch, length), padded on the right
@@ -79,6 +84,12 @@ class EncoderReader(CodedReader):
         for parameter in encoders.parameters():
             parameter.requires_grad_(id(parameter) in shared)
         english.words.requires_grad_(False)
+
+    def matrices(self) -> Matrices:
+        return {
+            parts: [parameter for parameter in several if parameter.requires_grad]
+            for parts, several in self.encoders.matrices().items()
+        }
 
     def states(self, language: str, ids: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
         encoder = self.encoders.of(language)

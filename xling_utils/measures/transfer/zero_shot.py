@@ -36,10 +36,14 @@ from xling_utils.runs import Run
 LABELLED_SEED = 0
 
 RECIPES = {
-    ("smoke", "NLI"): Recipe(items=120, epochs=1, batch=32, learning_rate=1e-3, held_out=60),
-    ("smoke", "NER"): Recipe(items=120, epochs=1, batch=32, learning_rate=1e-3, held_out=60),
-    ("controlled", "NLI"): Recipe(items=15_000, epochs=1, batch=32, learning_rate=1e-3, held_out=1_500),
-    ("controlled", "NER"): Recipe(items=3_000, epochs=6, batch=16, learning_rate=2e-3, held_out=1_500),
+    ("smoke", "NLI"): Recipe(120, 1, batch=32, learning_rate=1e-3, held_out=60, hidden_rate=0.01),
+    ("smoke", "NER"): Recipe(120, 1, batch=32, learning_rate=1e-3, held_out=60, hidden_rate=0.01),
+    ("controlled", "NLI"): Recipe(
+        items=15_000, epochs=1, batch=64, learning_rate=2e-3, held_out=1_500, hidden_rate=0.01
+    ),
+    ("controlled", "NER"): Recipe(
+        items=3_000, epochs=3, batch=32, learning_rate=1e-3, held_out=1_500, hidden_rate=0.01
+    ),
     ("natural", "NLI"): Recipe(items=None, epochs=2, batch=32, learning_rate=1e-3, held_out=None),
     ("natural", "NER"): Recipe(items=None, epochs=3, batch=32, learning_rate=1e-3, held_out=None),
     ("paper", "NLI"): Recipe(items=None, epochs=3, batch=32, learning_rate=3e-5, held_out=None),
