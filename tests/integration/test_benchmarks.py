@@ -81,6 +81,16 @@ def test_base_run(run_here: Callable[..., str]) -> None:
             assert reached == "not reached" or 0 <= number(reached) <= number(row["of all steps"])
 
 
+def test_real_text(run_here: Callable[..., str]) -> None:
+    (row,) = table(run_here("real_text", "--quick"))
+    assert (row["English with"], len(row)) == ("fr", 10)
+    assert 0 < int(row["spelt unlike"]) < int(row["words"])
+    for name in ("layer 0", "layer 2", "spelt unlike, layer 1", "untrained, layer 1"):
+        value, interval = map(float, row[name].split(" ± "))
+        assert value > 0 and interval >= 0
+    assert "skipped: name a directory" in run_here("real_text")
+
+
 def test_chapters(run_here: Callable[..., str]) -> None:
     text = run_here("chapters", "--quick", "02_window_size")
     found = re.findall(r"^\| (\S+) " + 5 * r"\| (\d+) " + r"\|$", text, re.M)

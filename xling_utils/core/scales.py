@@ -152,7 +152,7 @@ _SCALES = {
         sentences=(5_000, 50_000),
         pieces=(1_000, 4_000),
         encoder=EncoderSpec(layers=3, width=64, heads=4, intermediate=256, positions=64),
-        training=replace(RECIPE, steps=2_000),
+        training=replace(RECIPE, steps=3_000),
         static_epochs=5,
         static_windows=(5, 128, 256),
         short_windows=(12, 6),
