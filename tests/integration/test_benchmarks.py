@@ -104,15 +104,6 @@ def test_chapters(run_here: Callable[..., str]) -> None:
     assert re.search(r"learned and tested: [\d.]+ s \(accuracy: en 0\.\d+, fr 0\.\d+\)", text)
 
 
-def test_similarity(tmp_path: Path) -> None:
-    rows, rotations = map(table, run("similarity", "--quick", folder=tmp_path).split("\n\n")[2:4])
-    assert [row["CKA"] for row in rows] == ["plain", "debiased"] and [row["rotation of"] for row in rotations]
-    assert all(number(row["ratio"]) > 0 for row in rotations)
-    for row in rows:
-        bare, whole = number(row["products alone, s"]), number(row["all of it, s"])
-        assert bare > 0 and whole > 0 and number(row["ratio"]) > 0
-
-
 def test_token_translation(run_here: Callable[..., str]) -> None:
     (row,) = table(run_here("token_translation", "--quick"))
     assert number(row["predictions"]) == number(row["of them the same"]) > 0

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.measures.encoders.masked_lm import Subject
-from xling_utils.measures.metrics.cka import cka_of_layers
+from xling_utils.measures.metrics.cka import linear_cka
 from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
 from xling_utils.measures.metrics.retrieval import ranks
 from xling_utils.measures.names import SIMILARITY
@@ -46,9 +46,8 @@ def of_models(subject: Subject, beside: Subject, scale: Scale, target: str) -> I
         said = {language: lines[::2] for language, lines in said.items()}
     shared = _both(subject, beside, said["en"], said[target])
     for metric, debiased in (("cka", False), ("cka_debiased", True)):
-        matrix = cka_of_layers([shared], debiased)
-        for layer in range(min(matrix.shape)):
-            yield row(SIMILARITY, metric, "en", target, layer, float(matrix[layer, layer]), n=len(said["en"]))
+        for layer, (x, y) in enumerate(zip(*shared, strict=False)):  # as deep as the shallower one
+            yield row(SIMILARITY, metric, "en", target, layer, linear_cka(x, y, debiased), n=len(said["en"]))
     if target == "en":
         return
     english, translations = subject.pairs(target, tested_on)
