@@ -44,7 +44,7 @@ RECIPES = {
     ("controlled", "NER"): Recipe(
         items=3_000, epochs=3, batch=32, learning_rate=1e-3, held_out=1_500, hidden_rate=0.01
     ),
-    ("natural", "NLI"): Recipe(items=None, epochs=2, batch=32, learning_rate=1e-3, held_out=None),
+    ("natural", "NLI"): Recipe(items=None, epochs=2, batch=64, learning_rate=2e-3, held_out=None, hidden_rate=0.01),
     ("natural", "NER"): Recipe(items=None, epochs=3, batch=32, learning_rate=1e-3, held_out=None),
     ("paper", "NLI"): Recipe(items=None, epochs=3, batch=32, learning_rate=3e-5, held_out=None),
     ("paper", "NER"): Recipe(items=None, epochs=10, batch=32, learning_rate=3e-5, held_out=None),
