@@ -73,22 +73,24 @@ def test_a_claim_speaks_only_of_selections_it_makes() -> None:
 
 def test_what_a_guess_has_is_selected_where_a_claim_is_measured() -> None:
     known = ledger.load()
-    claim = next(claim for claim in known.claims if claim.id == "E-20")
-    made = {measure: known.selections(claim, measure)["one_head_guess"] for measure in claim.measured}
+    claim = next(claim for claim in known.claims if claim.id == "C-15")
+    made = {measure: known.selections(claim, measure)["separate_third_guess"] for measure in claim.measured}
     assert [(where["task"], where["metric"]) for where in made.values()] == [
         ("word retrieval", "mrr_shuffled"), ("NLI", "majority"), ("NER", "random"),
     ]  # fmt: skip
-    assert {where["level"] for where in made.values()} == {"1 head"}
-    values = {("base", "mrr_centred"): 0.5, ("1 head", "mrr_centred"): 0.3}
-    values |= {(level, "mrr_shuffled"): 0.1 for level in ("base", "1 head")}
+    assert {where["level"] for where in made.values()} == {"bottom third"}
+    values = {("base", "mrr_centred"): 0.5, ("bottom third", "mrr_centred"): 0.3}
+    values |= {(level, "mrr_shuffled"): 0.1 for level in ("base", "bottom third")}
     rows = [
-        {"task": "word retrieval", "metric": metric, "level": level, "factor": "heads" if level != "base" else level,
+        {"task": "word retrieval", "metric": metric, "level": level, "factor": "separate" if level != "base" else level,
          "source": "en", "target": "fr", "layer": 1.0, "run": f"{level} {seed}", "seed": seed, "value": value}
         for (level, metric), value in values.items() for seed in (1, 2)
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=list(columns("04_architecture")))
-    found = next(f for f in known.test({"04_architecture": table}, "controlled") if f.claim.id == "E-20")
-    assert [(part.measure, part.interval.value) for part in found.parts] == [("retrieval", pytest.approx(0.5))]
+    found = next(f for f in known.test({"04_architecture": table}, "controlled") if f.claim.id == "C-15")
+    assert [(part.measure, part.interval.value) for part in found.parts] == [
+        ("retrieval", pytest.approx(0.2 - 0.667 * 0.4))
+    ]
 
 
 def test_the_table_of_a_chapter() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from xling_utils.claims import ledger, replication
@@ -62,7 +62,8 @@ def check() -> str:
         return "<p>No further seed has been recorded yet.</p>"
     repeated, of = replication.share(found)
     seed = int(found["seed"].iloc[0])
-    rows = "".join(_checked(row) for row in found.to_dict("records"))
+    listed = {claim.id for claim in ledger.load().claims}
+    rows = "".join(_checked(row, listed) for row in found.to_dict("records"))
     head = "".join(f"<th>{name}</th>" for name in ("claim", "test", "verdict", "recorded", f"seed {seed}", "repeated"))
     return (
         f"<p>Seed {seed} was drawn at random; no claim or bound was written with its results in sight. It repeats "
@@ -72,10 +73,10 @@ def check() -> str:
     )
 
 
-def _checked(row: Mapping[str, Any]) -> str:
+def _checked(row: Mapping[str, Any], listed: Set[str]) -> str:
     cells = (html.escape(row["test"]), WORDS[row["verdict"]], f"{row['value']:+.3f}", f"{row['new']:+.3f}")
     name = html.escape(row["claim"])
-    link = f'<td><a href="#claim-{name}">{name}</a></td>'
+    link = f'<td><a href="#claim-{name}">{name}</a></td>' if row["claim"] in listed else f"<td>{name}</td>"
     return (
         f"<tr>{link}{''.join(f'<td>{cell}</td>' for cell in cells)}<td>{'yes' if row['repeated'] else 'no'}</td></tr>"
     )
