@@ -27,6 +27,8 @@ ELSEWHERE = {
     "pip install --group measuring && pip install --no-deps -e .": "test_recording.py, with these packages alone",
     ".venv/bin/xling bench gpu": "test_benchmarks.py, as the script",
     ".venv/bin/xling probe MODEL --data DIR --languages fr,zh": "test_probe.py",
+    ".venv/bin/xling probe MODEL --data DIR --languages fr,zh --aligned NAME": "test_probe.py",
+    ".venv/bin/xling run 05_language_means --scale natural --data DIR -p aligned NAME": "test_probe.py",
 }
 """Lines of blocks, and which other test executes them."""
 UNTESTED = {"it installs gigabytes of CUDA libraries": 1}

@@ -16,7 +16,7 @@ from xling_utils.measures.transfer.tuning import Recipe
 from xling_utils.runs.store import Run, RunStore
 
 SMOKE = scale("smoke")
-COLUMNS = {"task", "metric", "source", "target", "layer", "step", "value", "low", "high", "n"}
+COLUMNS = {"task", "metric", "source", "target", "layer", "value", "low", "high", "n"}
 
 
 def smoke(**changes: object) -> RunSpec:

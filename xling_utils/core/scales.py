@@ -1,5 +1,5 @@
 """The four scales: one code path, different sizes. Sizes and budgets were fixed on development seeds, those of real
-text on 23 November 2026 (see the page *Metrics*)."""
+text on 23 November 2026 (see the page *The sizes of real text*)."""
 
 from __future__ import annotations
 

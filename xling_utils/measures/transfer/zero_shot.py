@@ -55,7 +55,7 @@ Spelling = Callable[[str], str]
 
 
 def rows(run: Run, scale: Scale, data: Path | None, task: str) -> Iterator[dict[str, Any]]:
-    """Tidy rows of one run: ``task, metric, source, target, layer, step, value, low, high, n``; see
+    """Tidy rows of one run: ``task, metric, source, target, layer, value, low, high, n``; see
     :func:`inference_rows` and :func:`entity_rows`.
 
     Raises :class:`UserError` on an unknown task, a run without English, and mistakes in the labelled data.
