@@ -34,13 +34,13 @@ SNAPSHOTS = 8
 
 @dataclass(frozen=True)
 class Multilingual:
-    """The one encoder of all languages that chapters 5 to 7 look into: ``sentences`` a language, its ``pieces`` (as
-    those of a :class:`Scale`), its shape, and its training."""
+    """The one encoder of all languages that chapters 5 to 7 look into: ``sentences`` a language, its shape, its
+    training, and its ``pieces`` where they are not the scale's."""
 
     sentences: int
-    pieces: tuple[int, int]
     encoder: EncoderSpec
     training: TrainingSpec
+    pieces: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,6 @@ _SCALES = {
         mean_sentences=100,
         multilingual=Multilingual(
             100,
-            (600, 450),
             EncoderSpec(layers=2, width=32, heads=2, intermediate=128, positions=32),
             replace(RECIPE, steps=20, batch=30),
         ),
@@ -141,7 +140,6 @@ _SCALES = {
         mean_sentences=1_000,
         multilingual=Multilingual(
             5_000,
-            (600, 500),
             EncoderSpec(layers=3, width=64, heads=4, intermediate=256, positions=32),
             replace(RECIPE, steps=4_000),
         ),
@@ -161,9 +159,9 @@ _SCALES = {
         mean_sentences=5_000,
         multilingual=Multilingual(
             35_000,
-            (1_000, 1_000),
             EncoderSpec(layers=4, width=64, heads=4, intermediate=256, positions=64),
             replace(RECIPE, steps=6_000),
+            (1_000, 1_000),
         ),
     ),
     "paper": Scale(
@@ -181,7 +179,6 @@ _SCALES = {
         mean_sentences=200_000,
         multilingual=Multilingual(
             1_000_000,
-            (0, 0),
             EncoderSpec(layers=12, width=768, heads=12, intermediate=3072, positions=512),
             PAPERS_RECIPE,
         ),
