@@ -11,8 +11,9 @@ import pytest
 from tests import blocks, families, smoke
 from tests.conftest import Call
 from tests.scratch import documents, write_lines
-from xling_utils.chapters import opened, probes
+from xling_utils.chapters import opened, probes, records
 from xling_utils.chapters.cka import plan as cka
+from xling_utils.claims import listing
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
 from xling_utils.corpora import controlled, labelled, parallel
@@ -117,6 +118,14 @@ def test_a_chapter_measures_its_runs_on_translations_of_ones_own(
     chapter = opened("05_language_means", "smoke", ["fr"], 1, "headline", str(data), aligned="mine")
     assert set(chapter.measured.loc[chapter.measured["metric"] == "p_at_1", "n"]) == {30}
     assert chapter.recorded.empty, "records are of other sentences"
+    claims = listing.of_chapter(chapter)
+    assert claims is not None and "this machine" in claims and "recorded" not in claims
+    monkeypatch.setattr(records, "checkout", lambda _: tmp_path)
+    assert chapter.record() is None, "nothing to compare with"
+    assert {path.name for path in (tmp_path / "_build/records").iterdir()} == {
+        "05_language_means.smoke.own.csv",
+        "05_language_means.smoke.own.runs.csv",
+    }
     with pytest.raises(UserError, match="only 05_language_means is measured on it"):
         opened("07_cka", "smoke", ["fr"], 1, "headline", str(data), aligned="mine")
     with pytest.raises(UserError, match="it is no test"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import tempfile
 import tracemalloc
 from pathlib import Path
@@ -83,6 +84,7 @@ def _peak(sentences: int) -> tuple[int, int]:
     its tokens."""
     corpus = CorpusSpec("controlled", ("en",), sentences, 1, changes=(Change("permuted", ("en",), 0.5),))
     rows = ((f"word{i % 100} and others", i // 10) for i in range(sentences))
+    gc.collect()  # whatever else waits for it would be counted here, or not
     tracemalloc.start()
     text = loading._changed(memory_mapped.text(rows), corpus, "en", None, False)
     coder = tokenization.Coder(tokenization.build(TokenizerSpec(size=60), {"en": text}))
@@ -97,4 +99,4 @@ def test_memory_does_not_grow_with_the_corpus() -> None:
     _peak(100)  # what libraries keep
     (small, few), (large, many) = _peak(3 * memory_mapped.ROWS), _peak(15 * memory_mapped.ROWS)
     assert many == 5 * few
-    assert (large - small) / (many - few) < 0.5  # bytes a token; lists and arrays take over twenty
+    assert (large - small) / (many - few) < 2  # bytes a token; an array of pieces takes four, lists over twenty

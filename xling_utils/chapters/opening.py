@@ -31,6 +31,7 @@ class Opened:
     live: str
     data: Path | None
     model: str | None
+    aligned: str | None
     measured: pd.DataFrame
     recorded: pd.DataFrame
 
@@ -50,9 +51,14 @@ class Opened:
         return self.recorded if len(self.recorded) else self.measured
 
     @property
+    def of_ones_own(self) -> bool:
+        """Whether the rows are of a model, or on translations, that the book's records and claims do not speak of."""
+        return bool(self.model or self.aligned)
+
+    @property
     def of_earlier_recipe(self) -> bool:
         """Whether recorded runs were trained in another way than today's."""
-        return self.model is None and records.of_earlier_recipe(self.name, self.scale)
+        return not self.of_ones_own and records.of_earlier_recipe(self.name, self.scale)
 
     @cached_property
     def shown(self) -> pd.DataFrame:
@@ -68,7 +74,7 @@ class Opened:
     def on_real_text(self) -> Opened:
         """The chapter's records of real text."""
         none, recorded = empty(self.name), records.load(self.name, "natural")
-        return Opened(self.name, "natural", self.languages, self.seeds, "none", None, None, none, recorded)
+        return Opened(self.name, "natural", self.languages, self.seeds, "none", None, None, None, none, recorded)
 
     @property
     def targets(self) -> list[str]:
@@ -76,9 +82,9 @@ class Opened:
         return targets(self.recorded)
 
     def record(self) -> pd.DataFrame | None:
-        """Writes the measured rows to ``_build/records``. Returns where the recorded ones were made, as
-        :func:`records.hardware` does."""
-        records.write(self.name, self.scale, self.measured, model=self.model)
+        """Writes the measured rows to ``_build/records``, those of a model or translations of one's own under a name of
+        their own. Returns where the recorded ones were made, as :func:`records.hardware` does."""
+        records.write(self.name, self.scale + ".own" * self.of_ones_own, self.measured, model=self.model)
         return records.hardware(self.name, self.scale) if len(self.recorded) else None
 
 
@@ -110,4 +116,4 @@ def opened(
         compute = Compute(folder, engine, scheduler, jobs)
         measured = table(name, scale, languages, seeds, live, compute, aligned=aligned)
     recorded = empty(name) if model or aligned else records.load(name, scale)
-    return Opened(name, scale, tuple(languages), seeds, live, folder, model, measured, recorded)
+    return Opened(name, scale, tuple(languages), seeds, live, folder, model, aligned, measured, recorded)

@@ -59,9 +59,9 @@ def table(
 
 def of_chapter(chapter: Opened, *, languages: Sequence[str] = ()) -> pd.DataFrame | None:
     """:func:`table` of a chapter as it was opened; none where it shows nothing."""
-    recorded = chapter.model is None
     if not len(chapter.both):
         return None
+    recorded = not chapter.of_ones_own
     return table(chapter.name, chapter.scale, chapter.measured, recorded=recorded, languages=languages)
 
 
