@@ -3,19 +3,22 @@
 import html
 import json
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_1samp
 
 from xling_utils import chapters
 from xling_utils.book import ledger_page
 from xling_utils.chapters import MODULES, columns, records
 from xling_utils.charts import tables
-from xling_utils.claims import ledger, listing, replication
+from xling_utils.claims import ledger, listing, power, replication, testing
 from xling_utils.claims.predicates import names_in
-from xling_utils.claims.verdicts import OPEN, REPRODUCED, UNTESTED
+from xling_utils.claims.verdicts import OPEN, PARTLY, POWER, REPRODUCED, UNTESTABLE, UNTESTED
 from xling_utils.core.errors import UserError
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +40,7 @@ def test_five_papers_and_all_experiments(listed: list[dict]) -> None:
 def test_every_claim_has_a_verdict_or_a_reason_at_every_scale(listed: list[dict]) -> None:
     for claim in listed:
         for scale, found in claim["scales"].items():
-            if found["verdict"] == UNTESTED:
+            if found["verdict"] in (UNTESTED, UNTESTABLE):
                 assert found["reason"], (claim["id"], scale)
                 continue
             for test in found["tests"]:
@@ -48,8 +51,8 @@ def test_every_claim_has_a_verdict_or_a_reason_at_every_scale(listed: list[dict]
 
 def test_all_but_a_few_claims_are_tested_in_the_controlled_world(listed: list[dict]) -> None:
     of_papers = [claim for claim in listed if claim["paper"] in ledger_page.PAPERS]
-    untested = {claim["id"]: claim["scales"]["controlled"].get("reason") for claim in of_papers}
-    untested = {name: reason for name, reason in untested.items() if reason}
+    found = {claim["id"]: claim["scales"]["controlled"] for claim in of_papers}
+    untested = {name: each["reason"] for name, each in found.items() if each["verdict"] == UNTESTED}
     assert len(untested) <= 8, untested
 
 
@@ -93,6 +96,116 @@ def test_what_a_guess_has_is_selected_where_a_claim_is_measured() -> None:
     ]
 
 
+def of_two_conditions(**scores: tuple[float, float]) -> pd.DataFrame:
+    """Rows of chapter 3, inference alone, of five seeds whose scores (mean, scatter) do not depend on one another."""
+    shapes = {"default": (-1.0, -0.5, 0.0, 0.5, 1.0), "Fake-English": (0.4, -0.9, 1.0, -0.6, 0.1)}
+    rows = [
+        {"task": "NLI", "metric": metric, "condition": condition, "source": "en", "target": "fr", "layer": None,
+         "run": f"{condition} {seed}", "seed": seed,
+         "value": mean + scatter * deviation if metric == "accuracy" else 1 / 3}
+        for condition, (mean, scatter) in zip(shapes, scores.values(), strict=True)
+        for seed, deviation in enumerate(shapes[condition], 11)
+        for metric in ("accuracy", "majority")
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=list(columns("03_overlap")))
+
+
+def test_a_claim_on_its_floor_is_not_testable() -> None:
+    known = ledger.load()
+    needed = {**known.needs, "inference": ["E-01"]}  # Fake-English is above a guess
+
+    def of(claim: str, **scores: tuple[float, float]) -> testing.Finding:
+        found = replace(known, needs=needed).test({"03_overlap": of_two_conditions(**scores)}, "controlled")
+        return next(finding for finding in found if finding.claim.id == claim)
+
+    able = of("C-07", default=(0.6, 0.01), fake=(0.5, 0.01))
+    assert able.verdict == UNTESTED and "separate" in able.reason
+    small = of("E-02", default=(0.60, 0.002), fake=(0.595, 0.002))
+    assert small.verdict == PARTLY and small.criteria["Holm"] == PARTLY
+    assert [part.measure for part in small.parts] == ["inference"] and len(small.without) == 2
+    assert listing.verdict(small) == "holds in part (1 of 3 tests)"
+    floor = of("E-02", default=(0.34, 0.03), fake=(0.333, 0.03))
+    assert floor.verdict == UNTESTABLE and not floor.parts
+    assert floor.reason == "on its floor: E-01: inference: Fake - Fake guess > 0 is not shown"
+    assert listing.verdict(floor) == "not testable at this size"
+
+
+def test_what_is_needed_is_recorded_wherever_it_is_asked() -> None:
+    for scale in ("controlled", "natural"):
+        missing = {finding.reason for finding in ledger.findings(scale) if "not recorded" in finding.reason}
+        assert not [reason for reason in missing if "floor" in reason], scale
+
+
+def test_what_matters_is_of_the_metric_unless_the_test_says_so() -> None:
+    known = ledger.load()
+    claims = {claim.id: claim for claim in known.claims}
+    assert known.matter(claims["D-14"], claims["D-14"].tests[0], "", "natural") == known.matters["accuracy"]
+    assert known.matter(claims["E-04"], claims["E-04"].tests[0], "retrieval", "natural") == 0.01
+    assert known.matter(claims["E-02"], claims["E-02"].tests[0], "inference", "natural") == 0  # a tenth is what matters
+    assert known.matter(claims["A-22"], claims["A-22"].tests[0], "", "natural") == 0  # a bound of its own
+    bare = replace(known, matters={})
+    with pytest.raises(UserError, match="what matters in 'mrr' is not said"):
+        ledger._known(bare, claims["A-01"], Path("claims.yml"))
+
+
+def test_more_is_said_of_a_verdict_beside_its_numbers() -> None:
+    found = {finding.claim.id: finding for finding in ledger.findings("controlled")}
+    verdicts = {name: finding.verdict for name, finding in found.items()}
+    said = {name: " ".join(listing.remarks(finding)) for name, finding in found.items()}
+    for name, finding in found.items():
+        if verdicts[name] == OPEN and any(part.interval.n > 1 and part.scatter for part in finding.parts):
+            assert "Would have been seen" in said[name], name
+        if verdicts[name] == finding.criteria.get("Holm") == REPRODUCED:
+            assert "Beyond doubt" in said[name], name
+    counts = ledger_page.criteria()
+    of_controlled = [finding.criteria["Benjamini-Hochberg"] for finding in found.values() if finding.criteria]
+    shown = re.findall(r"<td>(\d+)</td>", counts.split("Benjamini-Hochberg")[1].split("</tr>")[0])
+    assert [int(n) for n in shown] == [of_controlled.count(verdict) for verdict in ledger_page.COUNTED]
+
+
+def test_seeds_that_a_claim_takes_are_those_that_decide_it() -> None:
+    known = ledger.load()
+
+    def of(mean: float, scatter: float) -> int | None:
+        rows = of_two_conditions(default=(0.6, 0.0), fake=(mean, scatter))
+        found = next(f for f in known.test({"03_overlap": rows}, "controlled") if f.claim.id == "E-01")
+        assert [part.measure for part in found.parts] == ["inference"]
+        return power.seeds(replace(found, level=0.05))
+
+    assert of(0.40, 0.05) > of(0.45, 0.05) > of(0.45, 0.02) >= 2
+    assert of(1 / 3 + 0.02, 10.0) is None
+    expected = TTestPower().fewest(effect=(0.45 - 1 / 3) / stdev(of_two_conditions(default=(0, 0), fake=(0.45, 0.05))))
+    assert of(0.45, 0.05) == expected
+
+
+class TTestPower:
+    """Power by simulation: an independent peer of the noncentral t."""
+
+    def fewest(self, effect: float) -> int:
+        rng = np.random.default_rng(0)
+        for n in range(2, 200):
+            draws = rng.normal(effect, 1, (20_000, n))
+            if (ttest_1samp(draws, 0, axis=1, alternative="greater").pvalue <= 0.025).mean() >= POWER:
+                return n
+        raise AssertionError(effect)
+
+
+def stdev(rows: pd.DataFrame) -> float:
+    own = rows[(rows["condition"] == "Fake-English") & (rows["metric"] == "accuracy")]
+    return float(own["value"].std())
+
+
+def test_what_seeds_cost_is_what_their_runs_took() -> None:
+    made = {plan.finding.claim.id: plan for plan in power.plans("natural")}
+    plan = made["C-27"]
+    runs = records.provenance("07_cka", "natural")
+    assert 0 < plan.hours <= runs["seconds"].sum() / plan.recorded / 3600
+    assert plan.cost == pytest.approx(plan.seeds * plan.hours)
+    lines = power.lines(made.values())
+    costs = [float(line["core-hours"]) for line in lines if line["core-hours"]]
+    assert len(lines) == len(made) and costs == sorted(costs)
+
+
 def test_the_table_of_a_chapter() -> None:
     live = records.load("03_overlap", "controlled")
     live = live[live["seed"] == 11]
@@ -122,10 +235,10 @@ def test_the_page_escapes_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None
     [
         ("claims: [", "claims.yml"),
         ("claims: []", "measures"),
-        ("measures: {}\nguesses: {}\nnatural_figures: {}\nclaims: [{id: Z-1}]", "claim Z-1"),
-        ("measures: {}\nguesses: {}\nnatural_figures: {}\nclaims: [7]", "claim 7"),
-        ("measures: {x: 7}\nguesses: {}\nnatural_figures: {}\nclaims: []", "measure 'x'"),
-        ("measures: {}\nguesses: {x: [y]}\nnatural_figures: {}\nclaims: []", "measure 'x'"),
+        ("measures: {}\nguesses: {}\nneeds: {}\nmatters: {}\nnatural_figures: {}\nclaims: [{id: Z-1}]", "claim Z-1"),
+        ("measures: {}\nguesses: {}\nneeds: {}\nmatters: {}\nnatural_figures: {}\nclaims: [7]", "claim 7"),
+        ("measures: {x: 7}\nguesses: {}\nneeds: {}\nmatters: {}\nnatural_figures: {}\nclaims: []", "measure 'x'"),
+        ("measures: {}\nguesses: {x: [y]}\nneeds: {}\nmatters: {}\nnatural_figures: {}\nclaims: []", "measure 'x'"),
         ("\x00", "claims.yml"),
     ],
 )

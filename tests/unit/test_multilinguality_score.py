@@ -110,6 +110,7 @@ def table_of(scores: dict[str, list[float]]) -> pd.DataFrame:
 def test_a_score_is_the_mean_of_two_tasks_at_two_layers_and_claims_take_the_same():
     table = table_of(
         {minimult.ORIGINAL: [0.5, 0.7, 0.6], minimult.POSITIONS: [0.3, 0.5, 0.4], minimult.LARGE: [0.6] * 3}
+        | {minimult.UNTRAINED: [0.1, 0.11, 0.12]}
     )
     found = minimult.values(table)
     score = found[found["measure"] == minimult.SCORE].set_index(["condition", "seed"])["value"]
@@ -118,3 +119,7 @@ def test_a_score_is_the_mean_of_two_tasks_at_two_layers_and_claims_take_the_same
     claims_of = {finding.claim.id: finding for finding in ledger.load().test({"08_minimult": rows}, "natural")}
     assert claims_of["M-01"].verdict == "reproduced" and claims_of["M-06"].verdict == "cannot tell"
     assert [part.interval.value for part in claims_of["M-01"].parts] == pytest.approx([0.2, 0.2])
+    rows.loc[rows["condition"] == minimult.UNTRAINED, "value"] = 0.6
+    on_its_floor = {finding.claim.id: finding for finding in ledger.load().test({"08_minimult": rows}, "natural")}
+    assert {on_its_floor[name].verdict for name in ("M-01", "M-06")} == {"not testable"}
+    assert "M-08" in on_its_floor["M-01"].reason and on_its_floor["M-08"].parts

@@ -48,6 +48,7 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "book/records" / name).write_text("\n".join([head, *rows[::step]]) + "\n", encoding="utf-8")
     content = yaml.safe_load((REPOSITORY / "book/claims.yml").read_text(encoding="utf-8"))
     content["claims"] = [claim for claim in content["claims"] if claim["chapter"] == CHAPTER][:4]
+    content["needs"] = {"retrieval": [content["claims"][0]["id"]]}
     (tmp_path / "book/claims.yml").write_text(json.dumps(content), encoding="utf-8")  # JSON is YAML
     (tmp_path / "book/numbers.yml").write_text(json.dumps(NUMBERS), encoding="utf-8")
     monkeypatch.setattr(front_page, "values", dict)  # those take all chapters
@@ -132,6 +133,7 @@ def test_a_quantity_is_arithmetic_and_nothing_else(quantity: str, book: Path) ->
 def test_markup_in_claims_and_rows_stays_text_in_the_ledger(strange: str, book: Path) -> None:
     path = book / "book/claims.yml"
     content = json.loads(path.read_text(encoding="utf-8"))
+    content["needs"] = {}
     for claim in content["claims"]:
         claim |= {"claim": strange, "where": strange, "theirs": strange, "id": claim["id"] + strange}
         claim["experiments"] = [strange]

@@ -1,4 +1,4 @@
-"""Verdicts: Student's t over a sample, Holm over the claims, and what several tests say together."""
+"""Verdicts: Student's t over a sample, corrections over the claims, and what several tests say together."""
 
 import math
 
@@ -7,7 +7,22 @@ import pytest
 from scipy import stats
 
 from xling_utils.claims.predicates import Predicate, Sample
-from xling_utils.claims.verdicts import NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, decide, holm, keeps, part
+from xling_utils.claims.verdicts import (
+    CRITERIA,
+    LEVEL,
+    NOT_REPRODUCED,
+    OPEN,
+    PARTLY,
+    REPRODUCED,
+    Asked,
+    Decision,
+    benjamini_hochberg,
+    decide,
+    holm,
+    keeps,
+    part,
+    threshold,
+)  # fmt: skip
 
 CLEAR = (0.20, 0.21, 0.19, 0.20, 0.205)
 NOISE = (0.3, -0.2, 0.1, -0.1, 0.0)
@@ -18,7 +33,11 @@ def of(*values: float) -> Sample:
 
 
 def verdicts(*claims: list[tuple[Predicate, Sample]]) -> list[str]:
-    return [decision.verdict for decision in decide([[(t, "", s) for t, s in claim] for claim in claims])]
+    return [decision.verdict for decision in decisions(*claims)]
+
+
+def decisions(*claims: list[tuple[Predicate, Sample]], missing: int = 0) -> list[Decision]:
+    return decide([Asked(tuple(part(t, "", s) for t, s in claim), missing) for claim in claims])
 
 
 def above(bound: float = 0) -> Predicate:
@@ -34,9 +53,9 @@ def test_a_direction_is_decided_by_students_t() -> None:
 
 
 def test_values_without_scatter_are_decided_by_the_sign_test() -> None:
-    assert part(above(), "", of(*[0.1] * 5)).p == (1 / 32, 1)
-    assert part(above(), "", of(*[-0.1] * 5)).p == (1, 1 / 32)
-    assert part(above(), "", of(*[0.0] * 5)).p == (1, 1)
+    assert part(above(), "", of(*[0.1] * 5)).p == (1 / 32, 1, 1)
+    assert part(above(), "", of(*[-0.1] * 5)).p == (1, 1 / 32, 1 / 32)
+    assert part(above(), "", of(*[0.0] * 5)).p == (1, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -77,13 +96,59 @@ def test_the_more_claims_the_more_it_takes() -> None:
     noise = [(above(), of(*NOISE))]
     assert verdicts(middling) == [REPRODUCED]
     assert verdicts(middling, *[noise] * 99)[0] == OPEN
-    assert decide([[(above(), "", of(0.1, 0.2, 0.15, 0.05, 0.12))]])[0].parts[0].lean == REPRODUCED
+    assert part(above(), "", of(0.1, 0.2, 0.15, 0.05, 0.12)).lean == REPRODUCED
+
+
+def test_the_more_is_decided_the_less_it_takes() -> None:
+    middling, clear = [(above(), of(0.1, 0.2, 0.15, 0.05, 0.12))], [(above(), of(*CLEAR))]
+    found = decisions(middling, *[clear] * 99)
+    assert found[0].verdict == REPRODUCED and found[0].criteria["Holm"] == REPRODUCED
+    half = decisions(middling, *[clear] * 40, *[[(above(), of(*NOISE))]] * 59)
+    assert half[0].verdict == REPRODUCED and half[0].criteria["Holm"] == OPEN
+    assert threshold(half) == pytest.approx(LEVEL * 42 / 100) and threshold([]) == LEVEL
+
+
+def test_a_claim_that_lacks_a_test_holds_in_part_at_most() -> None:
+    yes, no = [(above(), of(*CLEAR))], [(above(), of(*(-v for v in CLEAR)))]
+    assert [found.verdict for found in decisions(yes, no, missing=1)] == [PARTLY, NOT_REPRODUCED]
+
+
+def test_less_than_what_matters_is_none() -> None:
+    slight = of(0.004, -0.003, 0.002, 0.001, -0.001)
+    (found,) = decide([Asked((part(above(), "", slight, matters=0.02),))])
+    assert found.verdict == NOT_REPRODUCED
+    assert found.criteria == {
+        "sign": REPRODUCED, "interval": OPEN, "equivalence": NOT_REPRODUCED, "Benjamini-Hochberg": NOT_REPRODUCED,
+        "Holm": NOT_REPRODUCED,
+    }  # fmt: skip
+    assert list(found.criteria) == list(CRITERIA)
+    below = Predicate("x", below=0.0)
+    assert decide([Asked((part(below, "", slight, matters=0.02),))])[0].verdict == NOT_REPRODUCED
+    sure = of(0.004, 0.005, 0.0045, 0.0042, 0.0048)  # slight, and above zero beyond doubt
+    assert decide([Asked((part(above(), "", sure, matters=0.02),))])[0].verdict == REPRODUCED
+
+
+def test_what_could_have_been_seen_is_seen_as_often_as_it_says() -> None:
+    found = part(above(), "", of(*NOISE))
+    distance, scatter = found.seen(0.05), float(np.std(NOISE, ddof=1))
+    assert found.scatter == pytest.approx(scatter)
+    rng = np.random.default_rng(1)
+    draws = rng.normal(distance, scatter, (4000, 5))
+    passed = stats.ttest_1samp(draws, 0, axis=1, alternative="greater").pvalue <= 0.025
+    assert 0.74 < passed.mean() < 0.86  # 80 %, but for the scatter that one sample shows of its own
+    assert math.isnan(part(above(), "", of(0.1)).seen(0.05)) and math.isnan(part(above(), "", of(0.1, 0.1)).seen(0.05))
+
+
+def test_benjamini_and_hochberg_by_hand() -> None:
+    assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.02, 0.04, 0.04, 0.02])
+    assert benjamini_hochberg([]) == []
 
 
 def test_a_claim_of_one_test_holds_or_not_but_never_in_part() -> None:
     middling = [(above(), of(0.1, 0.2, 0.15, 0.05, 0.12))]
+    noise = [(above(), of(*NOISE))]
     in_part = [(above(), of(*CLEAR)), (above(), of(*NOISE))]
-    assert verdicts(middling, *[in_part] * 99) == [OPEN, *[PARTLY] * 99]
+    assert verdicts(middling, in_part, *[noise] * 98) == [OPEN, PARTLY, *[OPEN] * 98]
 
 
 def test_holm_by_hand() -> None:
@@ -92,13 +157,22 @@ def test_holm_by_hand() -> None:
     assert holm([0.6, 0.9]) == [1, 1]
 
 
-def test_verdicts_of_pure_noise_are_wrong_less_often_than_they_promise() -> None:
+def test_of_decided_verdicts_fewer_are_wrong_than_they_promise() -> None:
+    rng, wrong = np.random.default_rng(0), []
+    for _ in range(60):
+        found = verdicts(*([(above(), of(*rng.normal(3.0 if n < 10 else 0.0, 1, 5)))] for n in range(20)))
+        decided = [n for n, verdict in enumerate(found) if verdict != OPEN]
+        wrong.append(sum(n >= 10 or found[n] == NOT_REPRODUCED for n in decided) / max(1, len(decided)))
+    assert len(wrong) == 60 and sum(wrong) / 60 < 2 * LEVEL  # LEVEL is the promise, and 60 draws scatter
+
+
+def test_noise_alone_is_seldom_decided() -> None:
     rng = np.random.default_rng(0)
     wrong = sum(
         any(verdict != OPEN for verdict in verdicts(*([(above(), of(*rng.normal(size=5)))] for _ in range(20))))
         for _ in range(60)
     )
-    assert wrong / 60 < 0.15  # 5 % for each of the two directions at most
+    assert wrong / 60 < 0.15
 
 
 @pytest.mark.parametrize(

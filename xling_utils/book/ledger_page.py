@@ -8,13 +8,15 @@ from collections.abc import Mapping, Set
 from typing import Any
 
 from xling_utils.claims import ledger, replication
-from xling_utils.claims.ledger import Finding
-from xling_utils.claims.listing import WORDS, value, verdict
-from xling_utils.claims.verdicts import OPEN, VERDICTS
+from xling_utils.claims.listing import WORDS, remarks, value, verdict
+from xling_utils.claims.testing import Finding
+from xling_utils.claims.verdicts import CRITERIA, DECIDES, NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, VERDICTS
 
 SHOWN = ("controlled", "natural")
 """The scales on the page; what the papers' scale would take is said once, above them."""
 PAPERS, OTHERS = ("A", "B", "C", "D", "E"), ("peer", "control")
+COUNTED = (REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN)
+"""The verdicts on which criteria may differ."""
 KINDS = {
     "verdict-reproduced": "holds",
     "verdict-partly": "holds in part",
@@ -22,6 +24,7 @@ KINDS = {
     "verdict-cannot-tell": "cannot tell",
     "verdict-cannot-tell-against": "cannot tell, leans against",
     "verdict-not-reproduced": "does not hold",
+    "verdict-not-testable": "not testable at this size",
     "verdict-untested": "not tested",
 }
 """Class of a piece of a bar, in the order of the bar -> its name."""
@@ -52,6 +55,22 @@ def _bar(name: str, counts: Mapping[str, int]) -> str:
     return (
         f'<div class="ledger-row"><b>{html.escape(name)}</b>'
         f'<div class="ledger-bar" role="img" aria-label="{html.escape(f"{name}: {said}")}">{pieces}</div></div>'
+    )
+
+
+def criteria() -> str:
+    """HTML: how many claims each criterion decides, at each scale."""
+    head = "".join(f"<th>{word}</th>" for word in ("scale", "criterion", *(WORDS[verdict] for verdict in COUNTED)))
+    rows = []
+    for scale in SHOWN:
+        found = [finding for finding in ledger.findings(scale) if finding.criteria]
+        for name in CRITERIA:
+            counts = Counter(finding.criteria[name] for finding in found)
+            shown = f"<b>{name}</b>" if name == DECIDES else name
+            rows.append(f"<tr><td>{scale}</td><td>{shown}</td>{''.join(f'<td>{counts[v]}</td>' for v in COUNTED)}</tr>")
+    return (
+        '<div class="pst-scrollable-table-container"><table class="dataframe">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 
@@ -125,6 +144,8 @@ def _scale(claim: ledger.Claim, scale: str, finding: Finding) -> str:
         for part in finding.parts
     )
     body = f"<ul>{lines}</ul>" if lines else f"<p>{html.escape(finding.reason)}</p>"
+    more = "".join(f"<li>{html.escape(line)}</li>" for line in remarks(finding))
+    body += f"<details><summary>More</summary><ul>{more}</ul></details>" if more else ""
     slug = _slug(finding.verdict)
     said = f'<p><b>{scale}</b> <span class="{_kind(finding)}">{html.escape(verdict(finding))}</span></p>'
     return f'<section data-scale="{scale}" data-verdict="{slug}">{said}{body}</section>'

@@ -10,14 +10,25 @@ import pandas as pd
 
 from xling_utils.chapters import Opened
 from xling_utils.claims import ledger
-from xling_utils.claims.ledger import Finding
-from xling_utils.claims.verdicts import NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, UNTESTED, Part
+from xling_utils.claims.testing import Finding
+from xling_utils.claims.verdicts import (
+    DECIDES,
+    MARKS,
+    NOT_REPRODUCED,
+    OPEN,
+    PARTLY,
+    REPRODUCED,
+    UNTESTABLE,
+    UNTESTED,
+    Part,
+)  # fmt: skip
 
 WORDS = {
     REPRODUCED: "holds",
     PARTLY: "holds in part",
     NOT_REPRODUCED: "does not hold",
     OPEN: "cannot tell",
+    UNTESTABLE: "not testable at this size",
     UNTESTED: "not tested",
 }
 
@@ -80,10 +91,33 @@ def value(part: Part) -> str:
 
 
 def verdict(finding: Finding) -> str:
-    """The verdict in words; of one that cannot tell, where its tests lean."""
+    """The verdict in words; of one that cannot tell, where its tests lean; of one that lacks tests, how many it has."""
+    words = WORDS[finding.verdict]
     if finding.verdict == OPEN and finding.lean:
-        return f"{WORDS[OPEN]}; leans {finding.lean}"
-    return WORDS[finding.verdict]
+        words += f"; leans {finding.lean}"
+    if finding.parts and finding.without:
+        words += f" ({len(finding.parts)} of {len(finding.parts) + len(finding.without)} tests)"
+    return words
+
+
+def remarks(finding: Finding) -> list[str]:
+    """What a reader should know of a verdict beside its numbers: whether the strictest criterion says the same, where
+    others differ, what could have been seen, and which tests could not be made."""
+    said = []
+    if finding.verdict in (REPRODUCED, PARTLY, NOT_REPRODUCED):
+        if finding.criteria[MARKS] == finding.verdict:
+            said.append("Beyond doubt: Holm's correction says the same.")
+        else:
+            said.append(f"p = {finding.p:.3f}, corrected.")
+    if differing := {name: word for name, word in finding.criteria.items() if word != finding.verdict}:
+        by = "; ".join(f"{name}: {WORDS[word]}" for name, word in differing.items())
+        said.append(f"Other criteria than {DECIDES}: {by}.")
+    if finding.verdict == OPEN:
+        seen = [(part.seen(finding.level), part.text) for part in finding.parts]
+        known = [f"{distance:.3f} beyond the bound of {text}" for distance, text in seen if distance > 0]
+        if known:
+            said.append(f"Would have been seen, four times of five: {'; '.join(known)}.")
+    return [*said, *(f"Not tested: {text}." for text in finding.without)]
 
 
 def as_json(scales: Sequence[str] = ledger.SCALES) -> list[dict[str, Any]]:
@@ -119,7 +153,7 @@ def lines(listed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _plain(finding: Finding) -> dict[str, Any]:
     if not finding.parts:
-        return {"verdict": finding.verdict, "reason": finding.reason}
+        return {"verdict": finding.verdict, "reason": finding.reason, "without": list(finding.without)}
     parts = [
         {
             "test": part.text,
@@ -129,10 +163,19 @@ def _plain(finding: Finding) -> dict[str, Any]:
             "n": part.interval.n,
             "over": part.unit,
             "p": [_number(p) for p in part.p],
+            "matters": part.matters,
+            "seen": _number(part.seen(finding.level)),
         }
         for part in finding.parts
     ]
-    return {"verdict": finding.verdict, "leans": finding.lean, "p": finding.p, "tests": parts}
+    return {
+        "verdict": finding.verdict,
+        "leans": finding.lean,
+        "p": finding.p,
+        "criteria": dict(finding.criteria),
+        "without": list(finding.without),
+        "tests": parts,
+    }
 
 
 def _number(value: float) -> float | None:

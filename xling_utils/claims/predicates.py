@@ -47,7 +47,8 @@ MOST = 1e12
 class Predicate:
     """One thing that must hold: ``quantity``, an expression in the names of selections, lies ``above`` or ``below`` a
     number, or ``within`` so much of zero. With ``over`` it is a correlation instead, of the two quantities that a comma
-    parts, over that column (``language``, ``layer``, a condition); by ranks where ``ranks`` says so."""
+    parts, over that column (``language``, ``layer``, a condition); by ranks where ``ranks`` says so. ``matters`` is the
+    smallest effect of interest where it is not that of the metric, 0 where the bound is what matters."""
 
     quantity: str
     above: float | None = None
@@ -55,6 +56,7 @@ class Predicate:
     within: float | None = None
     over: str | None = None
     ranks: bool = False
+    matters: float | None = None
 
     @property
     def bound(self) -> str:
@@ -105,9 +107,24 @@ class Rows:
             self._made[name] = pd.Series(dtype=float) if table is None else self._means(table, where, keys)
         return self._made[name]
 
+    def runs(self, where: Selection) -> set[str]:
+        """The keys of the runs that the selected rows were measured on, those beside them among them."""
+        table = self._tables.get(where["chapter"])
+        if table is None or TYPOLOGY in where:
+            return set()
+        selected = self._selected(table, where)
+        return {run for column in ("run", "beside") if column in selected for run in selected[column].dropna()}
+
     def _means(self, rows: pd.DataFrame, where: Selection, keys: Sequence[str]) -> pd.Series:
         if TYPOLOGY in where:
             return _distances(rows)
+        rows, named = self._selected(rows, where), "language" in where
+        if where.get("language") == "en" and rows["beside_English"].notna().all():
+            rows, named = rows.assign(language=rows["beside_English"]), False
+        by = [key for key in keys if key != "language" or not named]
+        return rows.groupby(by)["value"].mean()
+
+    def _selected(self, rows: pd.DataFrame, where: Selection) -> pd.DataFrame:
         wanted = dict.fromkeys((c for c in EMPTY_UNLESS_NAMED if c in rows), None) | dict(where)
         if unknown := set(wanted) - {"chapter"} - set(rows):
             raise UserError(f"no column {min(unknown)!r}; known: {', '.join(sorted(rows))}")
@@ -122,12 +139,7 @@ class Rows:
             if wanted[column] == "least" and rows[column].nunique() < 2:
                 rows = rows[:0]  # there is no more to be less than
             rows = rows[rows[column] == (rows[column].min() if wanted[column] == "least" else rows[column].max())]
-        rows = _of_layers(rows, where.get("layer"), self._middle)
-        named = "language" in where
-        if where.get("language") == "en" and rows["beside_English"].notna().all():
-            rows, named = rows.assign(language=rows["beside_English"]), False
-        by = [key for key in keys if key != "language" or not named]
-        return rows.groupby(by)["value"].mean()
+        return _of_layers(rows, where.get("layer"), self._middle)
 
     def _mask(self, chapter: str, column: str, value: Any) -> npt.NDArray[np.bool_]:
         """Where ``column`` has ``value``, or one of a list of them; claims share most of these."""

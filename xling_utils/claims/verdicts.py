@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xling_utils.claims.predicates import Predicate, Sample
 from xling_utils.measures import Interval, over_seeds
 
 REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN = "reproduced", "partly", "not reproduced", "cannot tell"
-UNTESTED = "untested"
-VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN, UNTESTED)
+UNTESTABLE, UNTESTED = "not testable", "untested"
+VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN, UNTESTABLE, UNTESTED)
 LEVEL = 0.05
-"""The chance, over all tests of a scale, that any of its verdicts has the wrong sign."""
+"""The share of wrong verdicts that is expected among the decided ones of a scale."""
+POWER = 0.8
+"""The chance to see what is there, at which a test is said to have been able to see it."""
 
 
 @dataclass(frozen=True)
 class Part:
     """One test of a claim: the ``measure`` it was made on (empty where the claim names its own), mean and 95 %
-    ``interval`` over ``unit``, and the one-sided ``p`` that the bound is kept, and that it is broken."""
+    ``interval`` over ``unit``, and one-sided p-values: that the bound is kept, that it is broken, and that what the
+    claim says is less than ``matters``, the smallest effect of interest (0: the bound is what matters)."""
 
     test: Predicate
     measure: str
     interval: Interval
     unit: str
-    p: tuple[float, float]
+    p: tuple[float, float, float]
+    matters: float = 0.0
 
     @property
     def text(self) -> str:
@@ -36,75 +40,93 @@ class Part:
     @property
     def lean(self) -> str:
         """What this test alone would say, at ``LEVEL`` and two-sided, with no correction for the others."""
-        holds, fails = self.p
+        holds, fails, _ = self.p
         if 2 * min(holds, fails) <= LEVEL:
             return REPRODUCED if holds < fails else NOT_REPRODUCED
         return OPEN
 
+    @property
+    def scatter(self) -> float:
+        """The standard deviation of the values; NaN of fewer than two."""
+        from scipy.stats import t
+
+        n = self.interval.n
+        half = (self.interval.high - self.interval.low) / 2
+        return half * n**0.5 / float(t.ppf(0.975, n - 1)) if n > 1 else math.nan
+
+    def seen(self, level: float) -> float:
+        """The distance from the bound that so many values would have told, but for a chance of 1 - ``POWER``, at the
+        two-sided ``level``; NaN where there is no scatter to tell it by."""
+        from scipy.stats import t
+
+        n = self.interval.n
+        if n < 2 or self.scatter == 0:
+            return math.nan
+        return float(t.ppf(1 - level / 2, n - 1) + t.ppf(POWER, n - 1)) * self.scatter / n**0.5
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a claim rests on: its ``parts``, and how many more tests it has that could not be made (``missing``)."""
+
+    parts: tuple[Part, ...]
+    missing: int = 0
+
 
 @dataclass(frozen=True)
 class Decision:
-    """The ``verdict`` of one claim, its ``parts``, and ``p``: that of the verdict, corrected; of ``OPEN``, the smallest
-    that any verdict would have had."""
+    """The ``verdict`` of one claim, and ``p``: that of the verdict, corrected; of ``OPEN``, the smallest that any
+    verdict would have had. ``criteria`` says what each of ``CRITERIA`` would have said."""
 
     verdict: str
-    parts: tuple[Part, ...]
     p: float
+    criteria: Mapping[str, str]
 
 
-def decide(claims: Sequence[Sequence[tuple[Predicate, str, Sample]]]) -> list[Decision]:
-    """Decides the claims together, each a list of (test, measure, sample); Student's t on every sample (the sign
-    test on one without scatter), and Holm's correction over the claims (S. Holm, A simple sequentially rejective
-    multiple test procedure, 1979).
+def decide(claims: Sequence[Asked]) -> list[Decision]:
+    """Decides claims together, each by all of its tests; Student's t on every sample (the sign test on one without
+    scatter), and the correction of Y. Benjamini and Y. Hochberg, Controlling the false discovery rate (1995), over the
+    claims.
 
     *Reproduced*: all tests hold, the weakest of them significantly. *Partly*: the strongest holds significantly, after
-    Bonferroni's correction over the tests of the claim. *Not reproduced*: none does, and one is broken so.
+    Bonferroni's correction over the tests of the claim; also a claim of which a test could not be made. *Not
+    reproduced*: none holds, and one is broken so, or shown to be less than what matters.
 
-    The first two share a Holm correction over all claims, each a hypothesis of its own where a claim has several tests;
-    the third has another. Both are two-sided, at ``LEVEL``: together no verdict is wrong but for that chance. A sample
-    of fewer than two values cannot tell.
+    The first two share a correction over all claims, each a hypothesis of its own where a claim has several tests; the
+    third has another. Each is made at half of ``LEVEL``, so that the share of wrong ones among all verdicts is expected
+    to be below it. A sample of fewer than two values cannot tell.
     """
-    found = [tuple(part(*each) for each in claim) for claim in claims]
-    several = [parts for parts in found if len(parts) > 1]
-    held = holm([*map(_some_holds, found), *map(_all_hold, several)])
-    some, rest = held[: len(found)], iter(held[len(found) :])
-    every = [next(rest) if len(parts) > 1 else p for parts, p in zip(found, some, strict=True)]
-    fails = holm([*map(_some_fails, found)])
-    decisions = []
-    for parts, *ps in zip(found, every, some, fails, strict=True):
-        for verdict, p in zip((REPRODUCED, PARTLY, NOT_REPRODUCED), ps, strict=True):
-            if p <= LEVEL:
-                decisions.append(Decision(verdict, parts, p))
-                break
-        else:
-            decisions.append(Decision(OPEN, parts, min(ps)))
-    return decisions
+    by = {name: _verdicts(claims, criterion) for name, criterion in CRITERIA.items()}
+    return [
+        Decision(*by[DECIDES][place], {name: found[place][0] for name, found in by.items()})
+        for place in range(len(claims))
+    ]
 
 
-def part(test: Predicate, measure: str, found: Sample) -> Part:
+def threshold(claims: Sequence[Decision]) -> float:
+    """The two-sided level at which one more test would have passed, beside those that did."""
+    decided = sum(each.verdict in (REPRODUCED, PARTLY, NOT_REPRODUCED) for each in claims)
+    return LEVEL * (decided + 1) / max(len(claims), decided + 1)
+
+
+def part(test: Predicate, measure: str, found: Sample, matters: float = 0.0) -> Part:
     """One test on its sample."""
     interval = over_seeds(found.values) if found.values else Interval(math.nan, math.nan, math.nan, 0)
-    return Part(test, measure, interval, found.unit, _sides(test, found.values))
-
-
-def _all_hold(parts: Sequence[Part]) -> float:
-    return _two_sided(max(part.p[0] for part in parts))
-
-
-def _some_holds(parts: Sequence[Part]) -> float:
-    return _two_sided(len(parts) * min(part.p[0] for part in parts))
-
-
-def _some_fails(parts: Sequence[Part]) -> float:
-    return _two_sided(len(parts) * min(part.p[1] for part in parts))
-
-
-def _two_sided(p: float) -> float:
-    return min(1.0, 2 * p)
+    holds, fails = _sides(test, found.values)
+    small = fails
+    if matters and test.within is None and len(found.values) > 1:
+        bound = _bound(test)
+        small = (
+            _one_sided(found.values, bound + matters)[1]
+            if test.above is not None
+            else _one_sided(found.values, bound - matters)[0]
+        )
+    return Part(test, measure, interval, found.unit, (holds, fails, small), matters)
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Holm's adjusted p-values, in the order of ``ps``."""
+    """Holm's adjusted p-values (S. Holm, A simple sequentially rejective multiple test procedure, 1979), in the order
+    of ``ps``."""
     order = sorted((p, place) for place, p in enumerate(ps))
     adjusted, least = [1.0] * len(ps), 0.0
     for rank, (p, place) in enumerate(order):
@@ -113,11 +135,79 @@ def holm(ps: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
+    """Their adjusted p-values, in the order of ``ps``."""
+    from scipy.stats import false_discovery_control
+
+    return [float(p) for p in false_discovery_control(ps)] if ps else []
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A way to a verdict: how p-values are corrected, and whether an effect that is less than what matters counts as
+    none."""
+
+    adjust: Callable[[Sequence[float]], Sequence[float]]
+    small: bool = True
+    signs: bool = False
+
+
+CRITERIA = {
+    "sign": Criterion(list, small=False, signs=True),
+    "interval": Criterion(list, small=False),
+    "equivalence": Criterion(list),
+    "Benjamini-Hochberg": Criterion(benjamini_hochberg),
+    "Holm": Criterion(holm),
+}
+"""Name -> a criterion, from the most lenient to the strictest: the side on which the mean lies; the 95 % interval;
+the same with equivalence tests against what matters; and these corrected for the number of claims."""
+DECIDES, MARKS = "Benjamini-Hochberg", "Holm"
+"""The criterion of the verdict, and the one under which it is beyond doubt."""
+
+
+def _verdicts(claims: Sequence[Asked], by: Criterion) -> list[tuple[str, float]]:
+    """A claim's verdict by a criterion, and its p."""
+    holds = [[_p(part, 0, by) for part in claim.parts] for claim in claims]
+    fails = [[_p(part, 2 if by.small else 1, by) for part in claim.parts] for claim in claims]
+    several = [each for each in holds if len(each) > 1]
+    held = by.adjust([*map(_strongest, holds), *(_two_sided(max(each)) for each in several)])
+    some, rest = held[: len(claims)], iter(held[len(claims) :])
+    every = [next(rest) if len(each) > 1 else p for each, p in zip(holds, some, strict=True)]
+    broken = by.adjust([*map(_strongest, fails)])
+    found = []
+    for claim, *ps in zip(claims, every, some, broken, strict=True):
+        for verdict, p in zip((REPRODUCED, PARTLY, NOT_REPRODUCED), ps, strict=True):
+            if p <= LEVEL:
+                found.append((PARTLY if verdict == REPRODUCED and claim.missing else verdict, p))
+                break
+        else:
+            found.append((OPEN, min(ps)))
+    return found
+
+
+def _p(part: Part, which: int, by: Criterion) -> float:
+    if by.signs:
+        return float(part.p[which] >= part.p[1 - which])
+    return part.p[which]
+
+
+def _strongest(ps: Sequence[float]) -> float:
+    return _two_sided(len(ps) * min(ps))
+
+
+def _two_sided(p: float) -> float:
+    return min(1.0, 2 * p)
+
+
 def keeps(test: Predicate, value: float) -> bool:
     """Whether a single value lies on the side of the bound that the claim says."""
     if test.within is not None:
         return abs(value) < test.within
-    return value > test.above if test.above is not None else value < (test.below or 0.0)
+    return value > _bound(test) if test.above is not None else value < _bound(test)
+
+
+def _bound(test: Predicate) -> float:
+    return test.above if test.above is not None else test.below or 0.0
 
 
 def _sides(test: Predicate, values: Sequence[float]) -> tuple[float, float]:
@@ -129,10 +219,8 @@ def _sides(test: Predicate, values: Sequence[float]) -> tuple[float, float]:
         above_low, below_low = _one_sided(values, -test.within)
         above_high, below_high = _one_sided(values, test.within)
         return max(above_low, below_high), min(1.0, 2 * min(below_low, above_high))
-    if test.above is not None:
-        return _one_sided(values, test.above)
-    above, below = _one_sided(values, test.below or 0.0)
-    return below, above
+    above, below = _one_sided(values, _bound(test))
+    return (above, below) if test.above is not None else (below, above)
 
 
 def _one_sided(values: Sequence[float], bound: float) -> tuple[float, float]:

@@ -175,10 +175,14 @@ def show_claims(
         int | None,
         typer.Option(metavar="N", help="Train and measure one more seed, and hold every verdict against it."),
     ] = None,
+    power: Annotated[
+        bool, typer.Option("--power", help="How many seeds would decide each claim of a scale, and what they cost.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(metavar="N", min=1, help="Runs trained at a time.")] = None,
 ) -> None:
     """Show what became of every claim of the papers."""
     from xling_utils.claims import listing, replication
+    from xling_utils.claims import power as planning
     from xling_utils.claims.ledger import SCALES
 
     _root()
@@ -189,6 +193,10 @@ def show_claims(
         path = replication.write(found, check_seed)
         repeated, of = replication.share(found)
         print(f"{repeated} of {of} verdicts repeated by seed {check_seed}: {path}")
+        return
+    if power:
+        planned = planning.lines(planning.plans(scale or SCALES[0]))
+        print(to_json(planned) if as_json else aligned(planned))
         return
     listed = listing.as_json([scale] if scale else SCALES)
     print(to_json(listed) if as_json else aligned(listing.lines(listed)))

@@ -1,0 +1,204 @@
+"""Claims as data, and what becomes of them on tidy rows: their tests, the floors that they stand on, their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from xling_utils.claims.predicates import Predicate, Rows, Sample, Selection, names_in, sample
+from xling_utils.claims.verdicts import (
+    LEVEL,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    UNTESTABLE,
+    UNTESTED,
+    Asked,
+    Part,
+    decide,
+    keeps,
+    part,
+    threshold,
+)  # fmt: skip
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import scale as scale_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CONTROL = "control"
+"""The paper of claims that are none: they say whether a measure is above its floor, and need no other."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a ``paper`` in our words: ``where`` it stands there, what numbers the authors give (``theirs``), the
+    ``figure`` of ``chapter`` that shows ours, and the ``tests`` that must all hold, on every measure of ``measured``.
+    It ``needs`` that other claims (by id) and predicates of its own hold first: else it asks a measure on its floor.
+    ``untested`` says of a scale why it cannot tell, where the rows alone do not."""
+
+    id: str
+    paper: str
+    where: str
+    chapter: str
+    experiments: tuple[str, ...]
+    figure: str
+    claim: str
+    theirs: str
+    tests: tuple[Predicate, ...]
+    of: Mapping[str, Selection]
+    measured: tuple[str, ...] = ()
+    needs: tuple[str | Predicate, ...] = ()
+    untested: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim at a scale: its verdict with the ``parts`` that it rests on, its corrected ``p`` and what other
+    ``criteria`` would have said; of each test that could not be made, why (``without``). ``reason`` says why there is
+    no verdict; ``level`` is the two-sided one at which a further test would have passed."""
+
+    claim: Claim
+    scale: str
+    verdict: str
+    parts: tuple[Part, ...] = ()
+    p: float = 1.0
+    criteria: Mapping[str, str] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    level: float = LEVEL
+    reason: str = ""
+
+    @property
+    def lean(self) -> str:
+        """What its tests say one by one, with no correction for their number: ``"for"``, ``"partly for"``,
+        ``"against"``, or ``""``."""
+        found = {part.lean for part in self.parts}
+        if REPRODUCED in found:
+            return "for" if len(found) == 1 else "partly for"
+        return "against" if NOT_REPRODUCED in found else ""
+
+
+@dataclass
+class _Made:
+    """The tests of a claim on rows, before its floors are asked: those made, and of the others what is missing."""
+
+    parts: list[Part]
+    without: list[str]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """``book/claims.yml``: the measures that claims name, what a guess has in them, what each ``needs`` to be above its
+    floor, the smallest differences that matter in each metric, the claims in their order, and for figures of the
+    controlled world those that show the same on real text."""
+
+    measures: Mapping[str, Selection]
+    guesses: Mapping[str, Selection]
+    needs: Mapping[str, Sequence[str]]
+    matters: Mapping[str, float | Mapping[str, float]]
+    claims: tuple[Claim, ...]
+    natural_figures: Mapping[str, str]
+
+    def figure(self, claim: Claim, scale: str) -> str:
+        """The label of the figure that shows ``claim`` at ``scale``."""
+        return self.natural_figures.get(claim.figure, claim.figure) if scale == "natural" else claim.figure
+
+    def selections(self, claim: Claim, measure: str) -> dict[str, Selection]:
+        """What ``claim`` selects on ``measure`` (empty: on what it names itself), in its own chapter but where a
+        selection names another; and as ``NAME_guess`` what a guess has there."""
+        common = {"chapter": claim.chapter, **self.measures.get(measure, {})}
+        found = {name: {**common, **where} for name, where in claim.of.items()}
+        guess = self.guesses.get(measure)
+        return found | {f"{name}_guess": {**where, **guess} for name, where in found.items() if guess}
+
+    def matter(self, claim: Claim, test: Predicate, measure: str, scale: str) -> float:
+        """The smallest effect of interest of a test, in the units of its quantity: its own, or of a difference from
+        zero the largest among its metrics. Of other bounds there is none: they say what matters."""
+        if test.matters is not None:
+            return test.matters
+        if test.within is not None or (test.above or test.below):
+            return 0.0
+        where = self.selections(claim, measure)
+        metrics = ["correlation"] if test.over else [str(where[name].get("metric")) for name in names_in(test)]
+        return max(of_scale(self.matters[metric], scale) for metric in metrics if metric != "None")
+
+    def test(self, rows: Mapping[str, pd.DataFrame], scale: str) -> list[Finding]:
+        """Every claim on ``rows`` (chapter -> tidy rows of one ``scale``), corrected for all of them together."""
+        prepared = Rows(rows, scale_of(scale).encoder.layers // 2)
+        made = {claim.id: self._made(claim, scale, prepared) for claim in self.claims}
+        asked, found = {}, {}
+        for claim in self.claims:
+            own = made[claim.id]
+            floors = {part.measure: self._floor(claim, part.measure, made, prepared) for part in own.parts}
+            parts = tuple(part for part in own.parts if not floors[part.measure])
+            low = [f"{part.text} (on its floor: {floors[part.measure]})" for part in own.parts if floors[part.measure]]
+            if parts:
+                asked[claim.id] = Asked(parts, len(own.without) + len(low))
+            reason = f"on its floor: {'; '.join(dict.fromkeys(filter(None, floors.values())))}" if low else own.reason
+            verdict = UNTESTABLE if low else UNTESTED
+            found[claim.id] = Finding(claim, scale, verdict, without=(*low, *own.without), reason=reason)
+        decided = dict(zip(asked, decide(list(asked.values())), strict=True))
+        level = threshold(list(decided.values()))
+        return [
+            replace(found[name], reason="", parts=asked[name].parts, level=level, **vars(decided[name]))
+            if name in decided
+            else found[name]
+            for name in found
+        ]
+
+    def _made(self, claim: Claim, scale: str, rows: Rows) -> _Made:
+        reason = (claim.untested or {}).get(scale, "")
+        if not reason and claim.chapter not in rows:
+            reason = "nothing of this chapter is recorded at this scale"
+        made = _Made([], [], reason)
+        for measure, test in product(claim.measured or ("",), () if reason else claim.tests):
+            found = part(
+                test, measure, self._sample(claim, test, measure, rows), self.matter(claim, test, measure, scale)
+            )
+            if found.interval.n:
+                made.parts.append(found)
+            else:
+                made.without.append(f"{found.text} (not recorded)")
+        if not made.parts and not reason:
+            made.without, made.reason = [], self._what_is_missing(claim, rows)
+        return made
+
+    def _floor(self, claim: Claim, measure: str, made: Mapping[str, _Made], rows: Rows) -> str:
+        """What of all that ``claim`` needs on ``measure`` is not shown to be so, by its 95 % interval; of one seed, by
+        its side. What is asked of a chapter that is not here is not asked."""
+        known = {other.id: other for other in self.claims}
+        of_measure = self.needs.get(measure, ()) if claim.paper != CONTROL else ()
+        for need in (*claim.needs, *(need for need in of_measure if need != claim.id)):
+            if isinstance(need, str):
+                if known[need].chapter not in rows:
+                    continue
+                parts = [each for each in made[need].parts if each.measure in ("", measure)]
+                name = f"{need}: "
+            else:
+                parts, name = [part(need, "", self._sample(claim, need, measure, rows))], ""
+            for each in parts:
+                alone = each.interval.n == 1 and keeps(each.test, each.interval.value)
+                if not alone and each.lean != REPRODUCED:
+                    return f"{name}{each.text} is not shown"
+            if not parts:
+                return f"{name}not recorded"
+        return ""
+
+    def _sample(self, claim: Claim, test: Predicate, measure: str, rows: Rows) -> Sample:
+        try:
+            return sample(test, self.selections(claim, measure), rows)
+        except UserError as error:
+            raise UserError(f"book/claims.yml: claim {claim.id}: {error}") from None
+
+    def _what_is_missing(self, claim: Claim, rows: Rows) -> str:
+        selections = self.selections(claim, claim.measured[0] if claim.measured else "")
+        used = set().union(*map(names_in, claim.tests))
+        names = [name for name, where in selections.items() if name in used and rows.means(where, ["seed"]).empty]
+        return f"not recorded at this scale: {', '.join(name.replace('_', ' ') for name in names) or 'common seeds'}"
+
+
+def of_scale(value: float | Mapping[str, float], scale: str) -> float:
+    """A number that may differ by scale; scales without one of their own take the controlled world's."""
+    return value.get(scale, value["controlled"]) if isinstance(value, Mapping) else value
