@@ -159,8 +159,9 @@ charts.of_claims(claims.of_chapter(real, languages=real.targets))
 #
 # - Inference stays within ten points of chance in every condition, so it can tell them apart less well than retrieval and
 #   named entities do.
-# - Retrieval is measured in the text that a run was trained on, so words of a permuted run are looked up in permuted
-#   contexts. Transfer is tested on sentences in their own order, always.
+# - All conditions are asked for the same words, in contexts whose order nobody has changed, and transfer is tested on such
+#   sentences, too. The recorded runs, of an earlier recipe, were asked for words in the text that they were trained on, permuted
+#   contexts where that was permuted.
 # - The two domains are halves of one world and share their function words and three quarters of everything else;
 #   real encyclopaedias and real conversations are further apart. On real text English news also have longer sentences than
 #   everyday English, and tasks are learned in English: the domain of the source language changes, not that of the target.

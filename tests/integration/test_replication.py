@@ -24,7 +24,7 @@ def test_a_new_seed_is_held_against_every_verdict(tmp_path: Path) -> None:
     path = tmp_path / "_build/records" / replication.FILE
     found = files.table(path, replication.COLUMNS, numbers=("value", "new", "seed"))
     repeated, of = replication.share(found)
-    assert done.stdout == f"{repeated} of {of} verdicts repeated by seed {UNUSED}: {path}\n"
+    assert done.stdout == f"{repeated} of {of} decided verdicts repeated by seed {UNUSED}: {path}\n"
     assert set(found["seed"]) == {UNUSED}
     assert found["new"].notna().mean() > 0.7, "all but what asks for sizes that these small runs do not have"
     assert set(before["claim"]) <= set(found["claim"]), "as many claims as the committed check has"

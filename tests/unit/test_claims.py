@@ -17,8 +17,8 @@ from xling_utils.book import ledger_page
 from xling_utils.chapters import MODULES, columns, records
 from xling_utils.charts import tables
 from xling_utils.claims import ledger, listing, power, replication, testing
-from xling_utils.claims.predicates import names_in
-from xling_utils.claims.verdicts import OPEN, PARTLY, POWER, REPRODUCED, UNTESTABLE, UNTESTED
+from xling_utils.claims.predicates import Predicate, Sample, names_in
+from xling_utils.claims.verdicts import NOT_REPRODUCED, OPEN, PARTLY, POWER, REPRODUCED, UNTESTABLE, UNTESTED, part
 from xling_utils.core.errors import UserError
 
 ROOT = Path(__file__).parents[2]
@@ -281,11 +281,20 @@ def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
             rows[chapter] = table[table["seed"] == 12].assign(seed=99)
     found = replication.check(rows)
     repeated, of = replication.share(found)
-    assert of > 100 and repeated / of >= 0.9
+    assert of > 50 and repeated / of >= 0.9
+    assert len(replication.fragile(found)) == of - repeated
     decided = found[found["verdict"] == REPRODUCED]
     assert len(decided) and decided["new"].notna().all()
+    assert of == found.loc[found["verdict"] != OPEN, "claim"].nunique(), "what cannot be told twice is not counted"
     turned = {chapter: table.assign(value=-table["value"]) for chapter, table in rows.items()}
     assert replication.share(replication.check(turned))[0] < repeated
+
+
+@pytest.mark.parametrize(("new", "repeated"), [(0.01, True), (-0.5, True), (0.05, False), (float("nan"), False)])
+def test_an_effect_too_small_to_matter_is_so_again(new: float, repeated: bool) -> None:
+    slight = Sample((0.004, -0.003, 0.002, 0.001, -0.001), "seeds")
+    found = part(Predicate("x", above=0.0), "", slight, matters=0.02)
+    assert replication._repeats(found, new, NOT_REPRODUCED, 1) is repeated
 
 
 def test_a_language_is_judged_with_the_english_of_its_own_encoders() -> None:

@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 
 from xling_utils import corpora
 from xling_utils.core.scales import scale as scale_of
-from xling_utils.core.specs import CorpusSpec, EncoderSpec, StaticSpec, TokenizerSpec, TrainingSpec
+from xling_utils.core.specs import Change, CorpusSpec, EncoderSpec, StaticSpec, TokenizerSpec, TrainingSpec
 from xling_utils.measures.encoders.representations import contextual_words, static_words
 from xling_utils.measures.encoders.stored_run import Reading, counted_words
 from xling_utils.models import transformers_format
@@ -42,6 +42,25 @@ def test_words_are_counted_in_as_much_text_as_the_small_corpus_has(stored: Store
     assert counts == {language: counted_words(text) for language, text in small.items()}
     everything = Reading(stored(CORPUS, PIECES, StaticSpec("glove", 4)), replace(SCALE, sentences=(900, 9_000))).counts
     assert sum(everything["en"].values()) > 1.5 * sum(counts["en"].values())
+
+
+def test_conditions_are_asked_for_the_same_words_in_the_same_contexts(stored: Stored) -> None:
+    fake, backwards = Change("fake", ("en",)), Change("reversed", ("fr",))
+    spoilt = (
+        Change("permuted", CORPUS.languages),
+        Change("unigrams", ("fr",)),
+        Change("code_switched", CORPUS.languages),
+    )
+
+    def asked(*changes: Change) -> dict[str, list[str]]:
+        reading = Reading(stored(replace(CORPUS, changes=changes), PIECES, StaticSpec("glove", 4)), SCALE)
+        return {language: list(text["text"]) for language, text in reading.texts.items()}
+
+    plain, faked = asked(), asked(fake)
+    for change in spoilt:
+        assert asked(change) == plain and asked(fake, change) == faked
+    assert faked["fr"] == plain["fr"] and faked["en"] != plain["en"], "another language has its own letters"
+    assert asked(backwards)["fr"] == [" ".join(reversed(line.split(" "))) for line in plain["fr"]], "and its own order"
 
 
 @pytest.mark.parametrize("pieces", [PIECES, TokenizerSpec("wordpiece", 500, separate=True, markers=True)])

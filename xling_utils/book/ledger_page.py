@@ -84,9 +84,10 @@ def check() -> str:
     listed = {claim.id for claim in ledger.load().claims}
     rows = "".join(_checked(row, listed) for row in found.to_dict("records"))
     head = "".join(f"<th>{name}</th>" for name in ("claim", "test", "verdict", "recorded", f"seed {seed}", "repeated"))
+    fragile = ", ".join(_named(name, listed) for name in replication.fragile(found)) or "none"
     return (
         f"<p>Seed {seed} was drawn at random; no claim or bound was written with its results in sight. It repeats "
-        f"<b>{repeated} of {of}</b> verdicts ({100 * repeated / of:.0f} %).</p>"
+        f"<b>{repeated} of {of}</b> decided verdicts ({100 * repeated / of:.0f} %). Not repeated: {fragile}.</p>"
         f'<details><summary>Every test</summary><div class="pst-scrollable-table-container">'
         f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>'
     )
@@ -94,11 +95,13 @@ def check() -> str:
 
 def _checked(row: Mapping[str, Any], listed: Set[str]) -> str:
     cells = (html.escape(row["test"]), WORDS[row["verdict"]], f"{row['value']:+.3f}", f"{row['new']:+.3f}")
-    name = html.escape(row["claim"])
-    link = f'<td><a href="#claim-{name}">{name}</a></td>' if row["claim"] in listed else f"<td>{name}</td>"
-    return (
-        f"<tr>{link}{''.join(f'<td>{cell}</td>' for cell in cells)}<td>{'yes' if row['repeated'] else 'no'}</td></tr>"
-    )
+    shown = (_named(row["claim"], listed), *cells, "yes" if row["repeated"] else "no")
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in shown)}</tr>"
+
+
+def _named(claim: str, listed: Set[str]) -> str:
+    name = html.escape(claim)
+    return f'<a href="#claim-{name}">{name}</a>' if claim in listed else name
 
 
 def page() -> str:

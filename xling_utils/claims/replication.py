@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SCALE = "controlled"
 FILE = "claims.check.csv"
+DECIDED = (REPRODUCED, PARTLY, NOT_REPRODUCED)
 COLUMNS = ("claim", "test", "verdict", "value", "low", "high", "n", "new", "repeated", "seed")
 
 
@@ -86,9 +87,11 @@ def _recorded_too(rows: pd.DataFrame, chapter: str) -> pd.DataFrame:
 
 
 def _repeats(part: Part, new: float, verdict: str, tests: int) -> bool:
-    rests_on = {REPRODUCED: REPRODUCED, PARTLY: REPRODUCED, NOT_REPRODUCED: NOT_REPRODUCED}
-    if verdict in rests_on:
-        return part.lean != rests_on[verdict] or keeps(part.test, new) == (part.lean == REPRODUCED)
+    if verdict in (REPRODUCED, PARTLY):
+        return part.lean != REPRODUCED or keeps(part.test, new)
+    if verdict == NOT_REPRODUCED:
+        short = 2 * part.p[2] <= LEVEL  # of what matters, or of the bound itself
+        return not short or not (math.isnan(new) or keeps(part.test, new, part.matters))
     low, high = _predicted(part.interval, LEVEL / tests)
     return low <= new <= high
 
@@ -127,7 +130,14 @@ def committed() -> pd.DataFrame:
     return found
 
 
+def fragile(found: pd.DataFrame) -> list[str]:
+    """The claims whose decided verdicts were not repeated."""
+    by_claim = found[found["verdict"].isin(DECIDED)].drop_duplicates("claim")
+    return [str(name) for name in by_claim.loc[~by_claim["repeated"].astype(bool), "claim"]]
+
+
 def share(found: pd.DataFrame) -> tuple[int, int]:
-    """How many claims' verdicts were repeated, of how many."""
-    by_claim = found.drop_duplicates("claim")
+    """How many claims' decided verdicts were repeated, of how many: that what cannot be told cannot be told again says
+    little."""
+    by_claim = found[found["verdict"].isin(DECIDED)].drop_duplicates("claim")
     return int(by_claim["repeated"].sum()), len(by_claim)

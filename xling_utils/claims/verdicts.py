@@ -199,11 +199,12 @@ def _two_sided(p: float) -> float:
     return min(1.0, 2 * p)
 
 
-def keeps(test: Predicate, value: float) -> bool:
-    """Whether a single value lies on the side of the bound that the claim says."""
+def keeps(test: Predicate, value: float, by: float = 0.0) -> bool:
+    """Whether a single value lies on the side of the bound that the claim says; where there is one bound, ``by`` so
+    much."""
     if test.within is not None:
         return abs(value) < test.within
-    return value > _bound(test) if test.above is not None else value < _bound(test)
+    return value > _bound(test) + by if test.above is not None else value < _bound(test) - by
 
 
 def _bound(test: Predicate) -> float:

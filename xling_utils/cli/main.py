@@ -192,7 +192,7 @@ def show_claims(
         found = replication.check(replication.measure(check_seed, jobs))
         path = replication.write(found, check_seed)
         repeated, of = replication.share(found)
-        print(f"{repeated} of {of} verdicts repeated by seed {check_seed}: {path}")
+        print(f"{repeated} of {of} decided verdicts repeated by seed {check_seed}: {path}")
         return
     if power:
         planned = planning.lines(planning.plans(scale or SCALES[0]))

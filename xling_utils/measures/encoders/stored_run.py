@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +30,10 @@ KEPT_TEXTS = 4
 """Texts that a process keeps at hand: the runs that it measures one after another often share theirs."""
 
 
+WRITTEN = ("fake", "reversed")
+"""Changes that make another language of a language; the others spoil the text that is learned from."""
+
+
 class Reading:
     """A stored run with what is needed to measure it at ``scale``: ``coders``, which turn text into pieces, by
     language; ``data`` is the directory of real text."""
@@ -42,9 +47,11 @@ class Reading:
 
     @cached_property
     def texts(self) -> dict[str, Dataset]:
-        """The datasets that the run was trained on, by language."""
+        """The text that words are looked up in, by language: the run's own, in its letters and its word order, but with
+        no word moved, drawn anew or switched, so that all conditions meet the same words in the same contexts."""
         spec = self.run.spec
-        return _texts(spec.corpus, self.data, form=spec.tokenizer.form)
+        kept = tuple(change for change in spec.corpus.changes if change.kind in WRITTEN)
+        return _texts(replace(spec.corpus, changes=kept), self.data, form=spec.tokenizer.form)
 
     @property
     def others(self) -> list[str]:
