@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.numpy import load_file
 
 from xling_utils.chapters.language_means.widget import LayerWidget
 from xling_utils.chapters.mds.widget import TranslationWidget
@@ -50,6 +52,23 @@ def test_it_says_what_the_run_says_of_its_text(run: Run, folder: Path) -> None:
     expected, _ = own.apart("en", 5_000, 50)
     assert states.shape == (3, 50, 16) and means.shape == (3, 16)
     np.testing.assert_allclose(states, expected, atol=2e-3)
+
+
+def test_half_of_the_precision_and_no_history_are_kept(run: Run, folder: Path) -> None:
+    files = {path.name for path in (folder / run.key).iterdir()}
+    assert files == {
+        "config.json",
+        "manifest.json",
+        "model.safetensors",
+        "provenance.json",
+        "spec.json",
+        "tokenizer.json",
+    }
+    kept = load_file(folder / run.key / "model.safetensors")
+    assert {weights.dtype for weights in kept.values()} == {np.dtype(np.float16)}
+    assert {path.name for path in folder.iterdir()} == {run.key, bundled.STATES, bundled.TOKENS}
+    model = bundled.load(folder).model
+    assert {weights.dtype for weights in model.parameters()} == {torch.float32}, "it computes as any other"
 
 
 def test_both_widgets_work_without_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

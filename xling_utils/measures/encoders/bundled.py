@@ -1,14 +1,15 @@
 """The encoder of real text that comes with the book, so that its widgets speak real languages without any data.
 
-``book/models/`` holds one run as the store keeps it, and beside it what the widgets of chapters 5 and 6 read off its
-text: means, sets of tokens and the states of some tokens. The text itself stays where it was.
+``book/models/`` holds one run as the store keeps it, its weights in half precision, and beside it what the widgets of
+chapters 5 and 6 read off its text: means, sets of tokens and the states of some tokens. The text itself stays where it
+was.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -24,11 +25,13 @@ from xling_utils.core.scales import scale
 from xling_utils.measures.encoders import hidden_states
 from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.encoders.representations import UNITS
+from xling_utils.models.transformers_format import CONFIG_FILE, WEIGHTS_FILE
 from xling_utils.runs import Run, RunStore
+from xling_utils.runs.store import TOKENIZER_FILE
 
 FOLDER = Path("book") / "models"
 STATES, TOKENS = "languages.safetensors", "tokens.json"
-SHOWN = 200
+SHOWN = 100
 """Tokens a language whose states are kept."""
 
 
@@ -79,9 +82,17 @@ def load(folder: Path | None = None) -> Bundled:
 def write(run: Run, data: Path | None, folder: Path) -> None:
     """Puts a stored ``run`` into ``folder`` for :func:`load`, with means, tokens and states of its text in ``data``, in
     place of what is there. CONTRIBUTING says when."""
-    subject = Subject.of_run(run, data)
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(run.path, folder / run.key)
+    with RunStore(folder).writing(run.key, run.spec) as draft:
+        shutil.copy(run.path / TOKENIZER_FILE, draft.path)
+        shutil.copy(run.path / CONFIG_FILE, draft.path)
+        weights = load_file(run.path / WEIGHTS_FILE)
+        # the one thing that transformers asks of a file's metadata is where its tensors come from
+        save_file({n: w.astype(np.float16) for n, w in weights.items()}, draft.path / WEIGHTS_FILE, {"format": "pt"})
+        draft.provenance.update(run.provenance)
+    for left in folder.glob(".*"):
+        shutil.rmtree(left)
+    subject = Subject.of_run(replace(run, path=folder / run.key), data)
     count = scale("natural").mean_sentences
     kept, tokens = {}, {}
     for language in subject.languages:

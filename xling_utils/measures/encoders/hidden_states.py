@@ -139,7 +139,8 @@ def of_run(run: Run, language: str | None = None) -> tuple[Any, Any]:
         model_input_names=["input_ids", "attention_mask", *["token_type_ids"] * model_spec.next_sentence],
     )  # fmt: skip
     with without_bars():
-        model: Any = BertForMaskedLM.from_pretrained(run.path / spoken if model_spec.separate else run.path)
+        folder = run.path / spoken if model_spec.separate else run.path
+        model: Any = BertForMaskedLM.from_pretrained(folder, dtype=torch.float32)  # whatever the file keeps
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
 
 
