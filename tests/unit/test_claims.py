@@ -154,7 +154,7 @@ def test_more_is_said_of_a_verdict_beside_its_numbers() -> None:
     said = {name: " ".join(listing.remarks(finding)) for name, finding in found.items()}
     for name, finding in found.items():
         if verdicts[name] == OPEN and any(part.interval.n > 1 and part.scatter for part in finding.parts):
-            assert "Would have been seen" in said[name], name
+            assert "Would have been seen" in said[name] and "seeds would decide it" in said[name], name
         if verdicts[name] == finding.criteria.get("Holm") == REPRODUCED:
             assert "Beyond doubt" in said[name], name
     counts = ledger_page.criteria()
@@ -193,6 +193,15 @@ class TTestPower:
 def stdev(rows: pd.DataFrame) -> float:
     own = rows[(rows["condition"] == "Fake-English") & (rows["metric"] == "accuracy")]
     return float(own["value"].std())
+
+
+def test_the_more_seeds_the_more_is_decided() -> None:
+    rows = re.findall(r"<tr>((?:<td>[^<]*</td>)+)</tr>", ledger_page.power())
+    assert len(rows) == len(ledger_page.SHOWN)
+    for row in rows:
+        _, claims, *decided = re.findall(r"<td>([^<]*)</td>", row)
+        counts = [int(count) for count in decided]
+        assert counts == sorted(counts) and 0 < counts[0] < counts[-1] <= int(claims)
 
 
 def test_what_seeds_cost_is_what_their_runs_took() -> None:

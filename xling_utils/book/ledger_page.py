@@ -8,6 +8,7 @@ from collections.abc import Mapping, Set
 from typing import Any
 
 from xling_utils.claims import ledger, replication
+from xling_utils.claims import power as planning
 from xling_utils.claims.listing import WORDS, remarks, value, verdict
 from xling_utils.claims.testing import Finding
 from xling_utils.claims.verdicts import CRITERIA, DECIDES, NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, VERDICTS
@@ -17,6 +18,8 @@ SHOWN = ("controlled", "natural")
 PAPERS, OTHERS = ("A", "B", "C", "D", "E"), ("peer", "control")
 COUNTED = (REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN)
 """The verdicts on which criteria may differ."""
+COUNTS = (3, 5, 10, 20, 40)
+"""Numbers of seeds that are planned for."""
 KINDS = {
     "verdict-reproduced": "holds",
     "verdict-partly": "holds in part",
@@ -68,6 +71,21 @@ def criteria() -> str:
             counts = Counter(finding.criteria[name] for finding in found)
             shown = f"<b>{name}</b>" if name == DECIDES else name
             rows.append(f"<tr><td>{scale}</td><td>{shown}</td>{''.join(f'<td>{counts[v]}</td>' for v in COUNTED)}</tr>")
+    return (
+        '<div class="pst-scrollable-table-container"><table class="dataframe">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def power() -> str:
+    """HTML: how many of the claims that are tested over seeds would be decided by so many of them."""
+    head = "".join(f"<th>{word}</th>" for word in ("scale", "claims", *(f"{n} seeds" for n in COUNTS)))
+    rows = []
+    for scale in SHOWN:
+        tested = [finding for finding in ledger.findings(scale) if any(part.interval.n > 1 for part in finding.parts)]
+        needed = [planning.seeds(finding) for finding in tested]
+        cells = (scale, len(tested), *(sum(n is not None and n <= count for n in needed) for count in COUNTS))
+        rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     return (
         '<div class="pst-scrollable-table-container"><table class="dataframe">'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"

@@ -181,9 +181,8 @@ def filled(page: bytes, fills: Fills = NO_FILLS) -> bytes:
         from xling_utils.book import front_page
         from xling_utils.book import ledger_page as ledger
 
-        markup = {
-            f"ledger {what.__name__}": what for what in (ledger.page, ledger.summary, ledger.check, ledger.criteria)
-        }
+        tables = (ledger.page, ledger.summary, ledger.check, ledger.criteria, ledger.power)
+        markup = {f"ledger {table.__name__}": table for table in tables}
         markup |= {f"figure {name}": partial(front_page.figure, name) for name in front_page.FIGURES}
         names = ", ".join((*markup, *fills))
         name = mark[1].decode()

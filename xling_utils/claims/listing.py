@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xling_utils.chapters import Opened
-from xling_utils.claims import ledger
+from xling_utils.claims import ledger, power
 from xling_utils.claims.testing import Finding
 from xling_utils.claims.verdicts import (
     DECIDES,
@@ -117,6 +117,10 @@ def remarks(finding: Finding) -> list[str]:
         known = [f"{distance:.3f} beyond the bound of {text}" for distance, text in seen if distance > 0]
         if known:
             said.append(f"Would have been seen, four times of five: {'; '.join(known)}.")
+        needed = power.seeds(finding)
+        if any(part.interval.n > 1 for part in finding.parts):
+            many = f"about {needed}" if needed else f"more than {power.MOST:,}"
+            said.append(f"If these effects are the true ones, {many} seeds would decide it.")
     return [*said, *(f"Not tested: {text}." for text in finding.without)]
 
 
