@@ -2,7 +2,7 @@
 
     python benchmarks/real_text.py --data DIR
 
-Trains the base run of the natural scale (English with each of six languages, the large corpus) for five reported seeds,
+Trains the base run of the natural scale (English with each of six languages, the large corpus) for five seeds,
 as many at a time as there are cores, in the store that `XLING_STORE` names (`runs/` without it), so that it goes on
 where it stopped. Every run and its untrained twin are asked for word retrieval among the dictionary's targets with each
 language's mean taken out: of all words, and of those with no translation that is spelt alike. Printed are multiples of
@@ -19,13 +19,14 @@ from _machine import machine
 
 from xling_utils.chapters.data_size.plan import headline_layer
 from xling_utils.chapters.shared.contrasts import NATURAL_LANGUAGES, base_run
-from xling_utils.core.scales import FIRST_REPORTED_SEED, scale
+from xling_utils.core.scales import scale
 from xling_utils.core.specs import RunSpec
 from xling_utils.measures import ensure_rows, kept_rows, over_seeds
 from xling_utils.measures.names import WORDS
 from xling_utils.runs.compute import Compute
 
-SEEDS = range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + 5)
+SEEDS = range(11, 16)
+"""Neither those that sizes were chosen on nor those that the ledger will be decided on."""
 
 
 def main() -> None:

@@ -71,7 +71,7 @@ def test_depth_varies_at_fixed_parameters():
 
 def test_the_plan_counts_what_the_tables_print():
     rows = chapters.plan("04_architecture", "paper")
-    assert {row["seed"] for row in rows} == set(range(11, 16))
+    assert {row["seed"] for row in rows} == set(range(31, 36))
     printed = [float(row["condition"].split("level=")[1].split(" M")[0]) for row in rows]
     assert len(printed) == 5 * 32
     for row, millions in zip(rows, printed, strict=True):

@@ -121,7 +121,9 @@ def remarks(finding: Finding) -> list[str]:
         if any(part.interval.n > 1 for part in finding.parts):
             many = f"about {needed}" if needed else f"more than {power.MOST:,}"
             said.append(f"If these effects are the true ones, {many} seeds would decide it.")
-    return [*said, *(f"Not tested: {text}." for text in finding.without)]
+    if finding.parts:
+        said += [f"Not tested: {text}." for text in finding.without]
+    return said
 
 
 def as_json(scales: Sequence[str] = ledger.SCALES) -> list[dict[str, Any]]:

@@ -11,7 +11,8 @@ from xling_utils.core.specs import SCALES, CorpusSpec, EncoderSpec, RunSpec, Sta
 
 DEVELOPMENT_SEEDS = (1, 2, 3, 4, 5)
 """Seeds that budgets and the world were tuned on; no reported number comes from them."""
-FIRST_REPORTED_SEED = 11
+FIRST_REPORTED_SEED = 31
+"""Of the runs of :data:`RECIPE`; seeds 11 to 30 are those of the earlier recipe, and of trials of this one."""
 HAN_PIECES = 6_000
 """Word pieces that Chinese adds on real text, where thousands of characters are pieces already."""
 RECIPE = TrainingSpec(

@@ -22,8 +22,10 @@ DEFAULT, FAKE, SEPARATE = "default", "Fake-English", "separate vocabularies"
 UNIGRAMS, EXTRA = "unigrams only", "code-switched"
 SAME_DOMAIN, OTHER_DOMAIN = "same domain", "other domain"
 PERMUTED = {0.25: "permuted 25 %", 0.5: "permuted 50 %", 1.0: "permuted 100 %"}
+PERMUTED_ONE = "one language permuted"
 EXPERIMENTS = {
-    DEFAULT: "R06", FAKE: "R06", SEPARATE: "R10", **dict.fromkeys(PERMUTED.values(), "R07"), UNIGRAMS: "R08",
+    DEFAULT: "R06", FAKE: "R06", SEPARATE: "R10", **dict.fromkeys(PERMUTED.values(), "R07"), PERMUTED_ONE: "R07",
+    UNIGRAMS: "R08",
     SAME_DOMAIN: "R09", OTHER_DOMAIN: "R09", EXTRA: "R10",
 }  # fmt: skip
 """Condition -> the experiment it belongs to. Separate vocabularies are R06's cross-check too: ids instead of
@@ -52,6 +54,7 @@ def _conditions(scale: Scale, base: RunSpec, varied: RunSpec) -> Iterator[tuple[
         FAKE: changed(fake),
         SEPARATE: replace(varied, tokenizer=replace(varied.tokenizer, separate=True)),
         **{name: changed(fake, Change("permuted", pair, share)) for share, name in PERMUTED.items()},
+        PERMUTED_ONE: changed(fake, Change("permuted", pair[1:])),
         UNIGRAMS: changed(fake, Change("unigrams", pair[1:])),
         EXTRA: changed(Change("code_switched", pair)),
     }
@@ -84,7 +87,7 @@ def experiment(condition: dict[str, Any], row: dict[str, Any]) -> str | None:
 DECLARED = Chapter(CHAPTER, COLUMNS, grid, tasks, experiment)
 
 OVERLAP = (DEFAULT, FAKE, SEPARATE, EXTRA)
-ORDER = (FAKE, *PERMUTED.values(), UNIGRAMS)
+ORDER = (FAKE, *PERMUTED.values(), PERMUTED_ONE, UNIGRAMS)
 DOMAIN = (SAME_DOMAIN, OTHER_DOMAIN)
 """Conditions of each figure, the one that the others vary first."""
 
