@@ -82,7 +82,7 @@ def test_the_plan_counts_what_the_tables_print():
 def test_the_papers_tables_are_read_under_our_names():
     tables = published.table
     assert set(overlap.paper_overlap(tables)["condition"]) == set(overlap.OVERLAP)
-    assert set(overlap.paper_order(tables)["condition"]) == set(overlap.ORDER)
+    assert set(overlap.paper_order(tables)["condition"]) == set(overlap.ORDER) - {overlap.PERMUTED_ONE}, "not counted"
     assert set(overlap.paper_domain(tables)["condition"]) == set(overlap.DOMAIN)
     for factor in (*architecture_figures.COUNTED, *architecture_figures.NAMED):
         found = architecture_figures.paper(factor, tables)
