@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from xling_utils import chapters
 from xling_utils.chapters import MODULES
 from xling_utils.chapters.window_size import plan as window_size
-from xling_utils.core.scales import scale
+from xling_utils.core.scales import FIRST_REPORTED_SEED, scale
 from xling_utils.measures import kept_rows
 from xling_utils.measures.tasks import registry
 from xling_utils.runs.store import RunStore
@@ -122,6 +122,18 @@ def test_rows_are_those_of_measures_without_anything_else(book: Path) -> None:
     again = lean(book, GROUP, MAIN, "run", "--records-only", "02_window_size", *options)
     assert (again.returncode, written.read_bytes()) == (0, before)
     assert "measuring:" not in again.stderr and "runs" not in again.stderr, "everything is kept"
+
+    further = ["-p", "first_seed", str(FIRST_REPORTED_SEED + 3)]
+    done = lean(book, GROUP, MAIN, "run", "--records-only", "02_window_size", *options, *further)
+    assert done.returncode == 0, done.stderr
+    both = kept_rows.from_csv(written)
+    assert list(dict.fromkeys(both["seed"])) == [FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + 3]
+    assert written.read_bytes().startswith(before), "the rows of other seeds stay"
+    told = pd.read_csv(written.with_suffix(".runs.csv"))
+    assert set(told["run"]) == set(both["run"]) and told["run"].is_unique and len(told) == 4
+    whole = written.read_bytes()
+    assert lean(book, GROUP, MAIN, "run", "--records-only", "02_window_size", *options, *further).returncode == 0
+    assert written.read_bytes() == whole
 
 
 def test_failures_are_collected_one_line_each(book: Path) -> None:

@@ -15,12 +15,14 @@ from xling_utils.book.notebooks import ChapterFailure
 from xling_utils.book.parameters import checked
 from xling_utils.chapters import ALL_SEEDS, MODULES, ahead
 from xling_utils.core.errors import UserError
+from xling_utils.core.scales import FIRST_REPORTED_SEED
 from xling_utils.core.specs import LANGUAGES
 
 EVERY_RUN: dict[str, Any] = {
     "scale": "controlled",
     "languages": list(LANGUAGES[1:]),
     "seeds": ALL_SEEDS,
+    "first_seed": FIRST_REPORTED_SEED,
     "live": "all",
     "data": None,
     "engine": "local",
@@ -42,7 +44,9 @@ def record(
     ``_build/records`` of the book at ``root``.
 
     Arguments and failures as for :func:`notebooks.execute`; the parameters are those of :data:`EVERY_RUN`. Rows are
-    written of whole chapters only; runs and measures of a chapter that failed are kept for the next time.
+    written of whole chapters only; runs and measures of a chapter that failed are kept for the next time. With another
+    ``first_seed`` than the first reported one they are added to those of other seeds that are there: a campaign may
+    take its seeds one by one, wherever there is a machine.
     """
     for name in names:
         if name not in MODULES:
@@ -66,10 +70,10 @@ def _record(root: Path, name: str, parameters: Mapping[str, Any]) -> ChapterFail
 
     log = root / "_build/logs" / f"{name}.records.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    asked = {key: parameters[key] for key in ("scale", "languages", "seeds", "live")}
+    asked = {key: parameters[key] for key in ("scale", "languages", "seeds", "live", "first_seed")}
     try:
         rows = table(name, **asked, compute=Compute.of(parameters))
-        records.write(name, parameters["scale"], rows)
+        records.write(name, parameters["scale"], rows, add=parameters["first_seed"] != FIRST_REPORTED_SEED)
     except Exception as error:
         log.write_text(traceback.format_exc(), encoding="utf-8")
         user = isinstance(error, UserError)

@@ -70,21 +70,39 @@ def beside(measured: pd.DataFrame, recorded: pd.DataFrame, chapter: str, scale: 
 
 
 def write(
-    chapter: str, scale: str, table: pd.DataFrame, store: RunStore | None = None, *, model: str | None = None
+    chapter: str,
+    scale: str,
+    table: pd.DataFrame,
+    store: RunStore | None = None,
+    *,
+    model: str | None = None,
+    add: bool = False,
 ) -> Path | None:
-    """Writes freshly measured rows and their runs' provenance to ``_build/records``; returns the rows' path. Rows of a
-    ``model`` from elsewhere have no run to tell of."""
+    """Writes freshly measured rows and their runs' provenance to ``_build/records``, or with ``add`` beside those of
+    other seeds that are there; returns the rows' path. Rows of a ``model`` from elsewhere have no run to tell of."""
     if table.empty:
         return None
     path = _path("_build/records", chapter, scale, ".csv")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(to_csv(table[list(columns(chapter))]), encoding="utf-8")
+    kept = from_csv(path, columns(chapter)) if add and path.exists() else empty(chapter)
+    kept = kept[~kept["seed"].isin(table["seed"])]
+    whole = table[list(columns(chapter))]
+    if len(kept):
+        whole = pd.concat([kept, whole], ignore_index=True).sort_values("seed", kind="stable")
+    path.write_text(to_csv(whole), encoding="utf-8")
     if model:
         return path
-    keys = [*table["run"], *(table["beside"].dropna() if "beside" in table else ())]
-    runs = _provenance_rows(store or RunStore(), dict.fromkeys(keys))
-    runs.to_csv(_path("_build/records", chapter, scale, ".runs.csv"), index=False)
+    told = _provenance_rows(store or RunStore(), dict.fromkeys(_keys(table)))
+    beside = _path("_build/records", chapter, scale, ".runs.csv")
+    if len(kept):
+        known = pd.read_csv(beside, dtype=str, keep_default_na=False)
+        told = pd.concat([known[known["run"].isin(_keys(kept))], told]).drop_duplicates("run")
+    told.to_csv(beside, index=False)
     return path
+
+
+def _keys(table: pd.DataFrame) -> list[str]:
+    return [*table["run"], *(table["beside"].dropna() if "beside" in table else ())]
 
 
 def _provenance_rows(store: RunStore, keys: Iterable[str]) -> pd.DataFrame:

@@ -37,11 +37,11 @@ def table(
     live: str,
     compute: Compute = HERE,
     *,
-    seed: int | None = None,
+    first_seed: int = FIRST_REPORTED_SEED,
     aligned: str | None = None,
 ) -> pd.DataFrame:
-    """The chapter's runs, trained where missing, measured where not yet, as one tidy table. ``seed`` takes that
-    one seed instead of the first ``seeds`` reported ones; ``aligned`` names text of one's own to measure on.
+    """The chapter's runs, trained where missing, measured where not yet, as one tidy table, of so many ``seeds`` from
+    ``first_seed`` on; ``aligned`` names text of one's own to measure on.
 
     Raises :class:`UserError` on parameters no chapter can take and on mistakes in the data. Where one run cannot be
     trained, or measured, the others are first (see :func:`ensure_rows`).
@@ -51,7 +51,7 @@ def table(
         raise UserError(
             f"aligned {aligned!r}: of the book's own runs only {ON_ALIGNED} is measured on it; name a model"
         )
-    grid = planned(chapter, scale, languages, seeds, live, compute.data, seed)
+    grid = planned(chapter, scale, languages, seeds, live, compute.data, first_seed)
     kept = prepare({chapter: grid}, scale, compute, aligned)
     frames = [
         labelled(chapter, dict(p.condition), p.spec.seed, kept_rows.load(path), scale) for (p, _), path in kept.items()
@@ -66,12 +66,11 @@ def planned(
     seeds: int,
     live: str,
     data: Path | None,
-    seed: int | None = None,
+    first_seed: int = FIRST_REPORTED_SEED,
 ) -> list[Planned]:
-    """The runs of a chapter: of the first ``seeds`` reported seeds, or of the one ``seed``."""
-    grid = planning.declared(chapter).grid(scale_of(scale), languages, seeds if seed is None else 1, live)
-    moved = grid if seed is None else [each.moved(seed - FIRST_REPORTED_SEED) for each in grid]
-    return planning.possible(moved, data)
+    """The runs of a chapter, of so many ``seeds`` from ``first_seed`` on."""
+    grid = planning.declared(chapter).grid(scale_of(scale), languages, seeds, live)
+    return planning.possible([each.moved(first_seed - FIRST_REPORTED_SEED) for each in grid], data)
 
 
 def prepare(

@@ -12,6 +12,7 @@ from typing import Any
 
 from xling_utils.chapters.planning import MODULES, Planned
 from xling_utils.core.errors import UserError
+from xling_utils.core.scales import FIRST_REPORTED_SEED
 from xling_utils.runs import Compute
 
 OWN = ("languages", "seeds", "live")
@@ -42,7 +43,8 @@ def _together(
     try:
         for chapter, parameters in several.items():
             languages, seeds, live = (parameters[name] for name in OWN)
-            grids[chapter] = planned(chapter, scale, languages, seeds, live, compute.data)
+            first = parameters.get("first_seed", FIRST_REPORTED_SEED)
+            grids[chapter] = planned(chapter, scale, languages, seeds, live, compute.data, first)
         if any(grids.values()):
             say(f"training and measuring what {len(several)} chapters lack")
             prepare(grids, scale, compute)

@@ -44,7 +44,7 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
     grids = {c: chapters.planned(c, SCALE, languages, 1, "all", None, seed) for c, languages in spoken.items()}
     compute = Compute(jobs=jobs)
     chapters.prepare(grids, SCALE, compute)  # of all chapters together, so that no core waits for one of them
-    return {c: chapters.table(c, SCALE, spoken[c], 1, "all", compute, seed=seed) for c in spoken}
+    return {c: chapters.table(c, SCALE, spoken[c], 1, "all", compute, first_seed=seed) for c in spoken}
 
 
 def _languages(recorded: pd.DataFrame) -> Sequence[str]:
