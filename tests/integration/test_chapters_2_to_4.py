@@ -69,7 +69,7 @@ def test_figures_show_every_condition(tables: dict[str, pd.DataFrame]) -> None:
 def test_claims_are_tested_and_one_seed_decides_nothing(tables: dict[str, pd.DataFrame]) -> None:
     for chapter, table in tables.items():
         alone = listing.table(chapter, "smoke", table, recorded=False)
-        assert len(alone) >= 5 and alone["this machine"].str.endswith("(1)").all(), chapter
-        verdicts = {(bool(name), verdict) for name, verdict in zip(alone["id"], alone["verdict"], strict=True)}
-        assert verdicts in ({(True, "cannot tell")}, {(True, "cannot tell"), (False, "")}), chapter  # a verdict a claim
-        assert (False, "") in verdicts or chapter == "02_window_size"  # all of whose claims have one test
+        assert len(alone) >= 5 and alone["this machine"].dropna().str.endswith("(1)").all(), chapter
+        assert (alone["verdict"] != "").equals(alone["id"] != ""), "a verdict a claim"
+        said = set(alone["verdict"].str.replace(r" \(\d of \d tests\)", "", regex=True))
+        assert said <= {"cannot tell", "not testable at this size", ""}, chapter

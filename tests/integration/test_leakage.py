@@ -50,7 +50,7 @@ def test_controlled_test_sentences_recur_by_chance_only(language: str) -> None:
         assert max(len(sentence.split()) for sentence in test if sentence in read) <= 12
     pairs = sides("controlled", language, "test", count=999, seed=LABELLED_SEED)
     assert sum(found(sentence for pair in pairs for sentence in pair)) < 0.02 * 2 * len(pairs)
-    assert not any(all(found(pair)) for pair in pairs)
+    assert sum(all(found(pair)) for pair in pairs) <= 3  # of both at once a thousand pairs have .4 by chance
 
 
 def test_no_controlled_test_document_is_read() -> None:

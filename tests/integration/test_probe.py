@@ -65,7 +65,7 @@ def test_a_model_gets_a_small_book_of_its_own(project: Path, data: Path, tmp_pat
     assert "my-model, under the lens" in shown and "vega-chart" in shown
     assert "finds the language at every layer" not in shown, "a finding about another model"
     kept = pages.parent / "records"
-    rows = pd.read_csv(kept / "07_cka.natural.csv")
+    rows = pd.read_csv(kept / "07_cka.natural.own.csv")
     assert set(rows["encoders"]) == {cka.BILINGUAL, cka.RANDOM} and set(rows["target"]) == {"fr", "zh"}
     again = xling(project, "probe", str(model), "--data", str(data), "--languages", "fr,zh")
     assert again.stdout.count("up to date") == 3

@@ -41,7 +41,7 @@ def table(
 
     Columns ``id, claim, test``, then ``recorded``, one for each of ``languages`` alone, ``this machine``, and
     ``verdict``, which is on the recorded rows if those are asked for. What a claim has once stands in its first row.
-    Claims that have no number are left out.
+    Claims that have no number are left out, but for those on their floor, which say on which.
     """
     from xling_utils.charts import LANGUAGE_NAMES
 
@@ -58,6 +58,7 @@ def table(
             continue
         own = {name: findings[place] for name, findings in found.items()}
         tests = dict.fromkeys(part.text for finding in own.values() for part in finding.parts)
+        tests = tests or dict.fromkeys(each.reason for each in own.values() if each.verdict == UNTESTABLE)
         for number, text in enumerate(tests):
             named = ("", "") if number else (claim.id.replace("-", "\u2011"), claim.claim)
             row: dict[str, str | None] = dict(zip(("id", "claim", "test"), (*named, text), strict=True))
