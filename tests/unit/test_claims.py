@@ -222,11 +222,9 @@ def test_the_table_of_a_chapter() -> None:
     assert list(shown.columns) == ["id", "claim", "test", "recorded", "this machine", "verdict"]
     assert (shown["id"] != "").sum() >= 15 and shown["this machine"].dropna().str.endswith("(1)").all()
     without = shown[shown[["recorded", "this machine"]].isna().all(axis=1)]
-    assert (
-        set(without["verdict"]) <= {"not testable at this size", ""} and without["test"].str.startswith("on its").all()
-    )
+    assert set(without["verdict"]) <= {"not testable at this size"} and without["test"].str.startswith("on its").all()
     alone = listing.table("03_overlap", "controlled", live, recorded=False)
-    assert set(alone["verdict"]) == {listing.WORDS[OPEN], ""}
+    assert {listing.WORDS[OPEN], ""} <= set(alone["verdict"]) <= {listing.WORDS[OPEN], listing.WORDS[UNTESTABLE], ""}
     natural = listing.table("03_overlap", "natural", live[:0], languages=["fr", "ru"])
     assert {"French", "Russian"} < set(natural.columns)
     nothing = pd.DataFrame(columns=list(columns("03_overlap")))

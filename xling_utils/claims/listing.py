@@ -58,13 +58,15 @@ def table(
             continue
         own = {name: findings[place] for name, findings in found.items()}
         tests = dict.fromkeys(part.text for finding in own.values() for part in finding.parts)
-        tests = tests or dict.fromkeys(each.reason for each in own.values() if each.verdict == UNTESTABLE)
+        leading = own.get("recorded") or own["this machine"]
+        if not tests and leading.verdict == UNTESTABLE:
+            tests = {leading.reason: None}
         for number, text in enumerate(tests):
             named = ("", "") if number else (claim.id.replace("-", "\u2011"), claim.claim)
             row: dict[str, str | None] = dict(zip(("id", "claim", "test"), (*named, text), strict=True))
             for name, finding in own.items():
                 row[name] = next((short(part) for part in finding.parts if part.text == text), None)
-            row["verdict"] = "" if number else verdict(own.get("recorded") or own["this machine"])
+            row["verdict"] = "" if number else verdict(leading)
             shown.append(row)
     return pd.DataFrame(shown, columns=["id", "claim", "test", *found, "verdict"])
 
