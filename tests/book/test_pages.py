@@ -231,7 +231,8 @@ def test_values_of_verdicts_name_their_language_where_columns_wrap(book: Path, b
       .map(([name, style]) => style.display !== "none" && style.content === JSON.stringify(name))"""
     browser.open(book / "notebooks/04_architecture.html", width=390)
     assert any(browser.run(named)), "the table of real text has a column for every language"
-    empty = "return [...document.querySelectorAll('table.claims:has(thead th:nth-child(6)) td.nothing')].map((cell) => cell.checkVisibility())"
+    wide = "table.claims:has(thead th:nth-child(6))"
+    empty = f"return [...document.querySelectorAll('{wide} td.nothing')].map((cell) => cell.checkVisibility())"
     assert (shown := browser.run(empty)) and not any(shown), "a language without a value takes no line"
     browser.open(book / "notebooks/05_language_means.html", width=1280)
     assert not any(browser.run(named)), "in a table the head names them"
