@@ -27,6 +27,8 @@ from xling_utils.core.scales import scale as scale_of
 if TYPE_CHECKING:
     import pandas as pd
 
+MISSING = "not recorded"
+"""How it ends what is said of a floor that has no rows here."""
 CONTROL = "control"
 """The paper of claims that are none: they say whether a measure is above its floor, and need no other."""
 
@@ -133,11 +135,13 @@ class Ledger:
             own = made[claim.id]
             floors = {part.measure: self._floor(claim, part.measure, made, prepared) for part in own.parts}
             parts = tuple(part for part in own.parts if not floors[part.measure])
-            low = [f"{part.text} (on its floor: {floors[part.measure]})" for part in own.parts if floors[part.measure]]
+            known = any(floor and not floor.endswith(MISSING) for floor in floors.values())
+            why = "on its floor" if known else "whether it is above its floor is not known"
+            low = [f"{part.text} ({why}: {floors[part.measure]})" for part in own.parts if floors[part.measure]]
             if parts:
                 asked[claim.id] = Asked(parts, len(own.without) + len(low))
-            reason = f"on its floor: {'; '.join(dict.fromkeys(filter(None, floors.values())))}" if low else own.reason
-            verdict = UNTESTABLE if low else UNTESTED
+            reason = f"{why}: {'; '.join(dict.fromkeys(filter(None, floors.values())))}" if low else own.reason
+            verdict = UNTESTABLE if known else UNTESTED
             found[claim.id] = Finding(claim, scale, verdict, without=(*low, *own.without), reason=reason)
         decided = dict(zip(asked, decide(list(asked.values())), strict=True))
         level = threshold(list(decided.values()))
@@ -183,7 +187,7 @@ class Ledger:
                 if not alone and each.lean != REPRODUCED:
                     return f"{name}{each.text} is not shown"
             if not parts:
-                return f"{name}not recorded"
+                return f"{name}{MISSING}"
         return ""
 
     def _sample(self, claim: Claim, test: Predicate, measure: str, rows: Rows) -> Sample:
