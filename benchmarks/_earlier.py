@@ -9,6 +9,8 @@ from xling_utils.core.specs import EncoderSpec, TrainingSpec
 
 STEPS = {"smoke": (20, 20), "controlled": (2_000, 12_000), "natural": (2_000, 16_000)}
 """Of a pair's encoder, and of the one of all languages."""
+FIRST_SEED = 11
+"""Of its records."""
 REAL_TEXT = {"sentences": (3_500, 35_000), "pieces": (1_000, 1_000)}
 """The sizes that real text had."""
 

@@ -9,7 +9,7 @@ import jupytext
 import pandas as pd
 import pytest
 
-from benchmarks._earlier import earlier
+from benchmarks._earlier import FIRST_SEED, earlier
 from xling_utils import chapters
 from xling_utils.book import rendering
 from xling_utils.chapters import records
@@ -198,7 +198,7 @@ def test_the_command_below_a_figure_trains_every_recorded_run(
     if specs.of_earlier_recipe(runs["spec"]):
         monkeypatch.setitem(specs.RECIPES, "training", 1)
         monkeypatch.setitem(scales._SCALES, scale, earlier(scales.scale(scale)))
-        first = 11
+        first = FIRST_SEED
     else:
         first = scales.FIRST_REPORTED_SEED
     plan = chapters.declared(chapter).grid(scales.scale(scale), named, seeds, "all")

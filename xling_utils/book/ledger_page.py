@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from xling_utils.claims import ledger, replication
 from xling_utils.claims import power as planning
 from xling_utils.claims.listing import WORDS, remarks, value, verdict
 from xling_utils.claims.testing import Finding
-from xling_utils.claims.verdicts import CRITERIA, DECIDES, NOT_REPRODUCED, OPEN, PARTLY, REPRODUCED, VERDICTS
+from xling_utils.claims.verdicts import CRITERIA, DECIDED, DECIDES, OPEN, VERDICTS
 
 SHOWN = ("controlled", "natural")
 """The scales on the page; what the papers' scale would take is said once, above them."""
 PAPERS, OTHERS = ("A", "B", "C", "D", "E"), ("peer", "control")
-COUNTED = (REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN)
+COUNTED = (*DECIDED, OPEN)
 """The verdicts on which criteria may differ."""
 COUNTS = (3, 5, 10, 20, 40)
 """Numbers of seeds that are planned for."""
@@ -63,32 +63,33 @@ def _bar(name: str, counts: Mapping[str, int]) -> str:
 
 def criteria() -> str:
     """HTML: how many claims each criterion decides, at each scale."""
-    head = "".join(f"<th>{word}</th>" for word in ("scale", "criterion", *(WORDS[verdict] for verdict in COUNTED)))
     rows = []
     for scale in SHOWN:
         found = [finding for finding in ledger.findings(scale) if finding.criteria]
         for name in CRITERIA:
             counts = Counter(finding.criteria[name] for finding in found)
             shown = f"<b>{name}</b>" if name == DECIDES else name
-            rows.append(f"<tr><td>{scale}</td><td>{shown}</td>{''.join(f'<td>{counts[v]}</td>' for v in COUNTED)}</tr>")
-    return (
-        '<div class="pst-scrollable-table-container"><table class="dataframe">'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
+            rows.append((scale, shown, *(counts[verdict] for verdict in COUNTED)))
+    return _table(("scale", "criterion", *(WORDS[verdict] for verdict in COUNTED)), rows)
 
 
 def power() -> str:
     """HTML: how many of the claims that are tested over seeds would be decided by so many of them."""
-    head = "".join(f"<th>{word}</th>" for word in ("scale", "claims", *(f"{n} seeds" for n in COUNTS)))
     rows = []
     for scale in SHOWN:
         tested = [finding for finding in ledger.findings(scale) if any(part.interval.n > 1 for part in finding.parts)]
         needed = [planning.seeds(finding) for finding in tested]
-        cells = (scale, len(tested), *(sum(n is not None and n <= count for n in needed) for count in COUNTS))
-        rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+        rows.append((scale, len(tested), *(sum(n is not None and n <= count for n in needed) for count in COUNTS)))
+    return _table(("scale", "claims", *(f"{n} seeds" for n in COUNTS)), rows)
+
+
+def _table(head: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
+    """HTML of cells that are HTML already."""
+    names = "".join(f"<th>{cell}</th>" for cell in head)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return (
         '<div class="pst-scrollable-table-container"><table class="dataframe">'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f"<thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
@@ -100,21 +101,19 @@ def check() -> str:
     repeated, of = replication.share(found)
     seed = int(found["seed"].iloc[0])
     listed = {claim.id for claim in ledger.load().claims}
-    rows = "".join(_checked(row, listed) for row in found.to_dict("records"))
-    head = "".join(f"<th>{name}</th>" for name in ("claim", "test", "verdict", "recorded", f"seed {seed}", "repeated"))
+    rows = [_checked(row, listed) for row in found.to_dict("records")]
+    head = ("claim", "test", "verdict", "recorded", f"seed {seed}", "repeated")
     fragile = ", ".join(_named(name, listed) for name in replication.fragile(found)) or "none"
     return (
         f"<p>Seed {seed} was drawn at random; no claim or bound was written with its results in sight. It repeats "
         f"<b>{repeated} of {of}</b> decided verdicts ({100 * repeated / of:.0f} %). Not repeated: {fragile}.</p>"
-        f'<details><summary>Every test</summary><div class="pst-scrollable-table-container">'
-        f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>'
+        f"<details><summary>Every test</summary>{_table(head, rows)}</details>"
     )
 
 
-def _checked(row: Mapping[str, Any], listed: Set[str]) -> str:
+def _checked(row: Mapping[str, Any], listed: Set[str]) -> tuple[str, ...]:
     cells = (html.escape(row["test"]), WORDS[row["verdict"]], f"{row['value']:+.3f}", f"{row['new']:+.3f}")
-    shown = (_named(row["claim"], listed), *cells, "yes" if row["repeated"] else "no")
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in shown)}</tr>"
+    return (_named(row["claim"], listed), *cells, "yes" if row["repeated"] else "no")
 
 
 def _named(claim: str, listed: Set[str]) -> str:

@@ -12,6 +12,7 @@ from xling_utils.chapters import Opened
 from xling_utils.claims import ledger, power
 from xling_utils.claims.testing import Finding
 from xling_utils.claims.verdicts import (
+    DECIDED,
     DECIDES,
     MARKS,
     NOT_REPRODUCED,
@@ -21,7 +22,7 @@ from xling_utils.claims.verdicts import (
     UNTESTABLE,
     UNTESTED,
     Part,
-)  # fmt: skip
+)
 
 WORDS = {
     REPRODUCED: "holds",
@@ -107,7 +108,7 @@ def remarks(finding: Finding) -> list[str]:
     """What a reader should know of a verdict beside its numbers: whether the strictest criterion says the same, where
     others differ, what could have been seen, and which tests could not be made."""
     said = []
-    if finding.verdict in (REPRODUCED, PARTLY, NOT_REPRODUCED):
+    if finding.verdict in DECIDED:
         if finding.criteria[MARKS] == finding.verdict:
             said.append("Beyond doubt: Holm's correction says the same.")
         else:

@@ -11,7 +11,7 @@ from xling_utils.chapters import MODULES, records
 from xling_utils.claims import ledger
 from xling_utils.claims.predicates import Rows, names_in
 from xling_utils.claims.testing import Finding
-from xling_utils.claims.verdicts import POWER, Part
+from xling_utils.claims.verdicts import POWER, margin
 from xling_utils.core.scales import scale as scale_of
 
 if TYPE_CHECKING:
@@ -61,24 +61,13 @@ def seeds(finding: Finding) -> int | None:
     if not parts:
         return None
     shared = level / len(parts)
+    found = [(margin(part.test, part.interval.value), part) for part in parts]
     ways = (
-        max(_fewest(_kept(part), part.scatter, level) for part in parts),
-        min(_fewest(_kept(part), part.scatter, shared) for part in parts),
-        min(_fewest(_broken(part), part.scatter, shared) for part in parts),
+        max(_fewest(kept, part.scatter, level) for kept, part in found),
+        min(_fewest(kept, part.scatter, shared) for kept, part in found),
+        min(_fewest(part.matters - kept, part.scatter, shared) for kept, part in found),
     )
     return int(min(ways)) if min(ways) <= MOST else None
-
-
-def _kept(part: Part) -> float:
-    """How far the mean lies on the claim's side of its bound; below zero on the other."""
-    value, test = part.interval.value, part.test
-    if test.within is not None:
-        return test.within - abs(value)
-    return value - test.above if test.above is not None else (test.below or 0.0) - value
-
-
-def _broken(part: Part) -> float:
-    return part.matters - _kept(part)
 
 
 def _fewest(distance: float, scatter: float, level: float) -> float:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 from xling_utils import chapters
 from xling_utils.chapters import records
 from xling_utils.claims import ledger
-from xling_utils.claims.verdicts import LEVEL, NOT_REPRODUCED, PARTLY, REPRODUCED, VERDICTS, Part, keeps
+from xling_utils.claims.verdicts import (
+    DECIDED,
+    LEVEL,
+    NOT_REPRODUCED,
+    PARTLY,
+    REPRODUCED,
+    VERDICTS,
+    Part,
+    keeps,
+    margin,
+)
 from xling_utils.core import files
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import DEVELOPMENT_SEEDS
@@ -23,7 +33,6 @@ if TYPE_CHECKING:
 
 SCALE = "controlled"
 FILE = "claims.check.csv"
-DECIDED = (REPRODUCED, PARTLY, NOT_REPRODUCED)
 COLUMNS = ("claim", "test", "verdict", "value", "low", "high", "n", "new", "repeated", "seed")
 
 
@@ -91,7 +100,7 @@ def _repeats(part: Part, new: float, verdict: str, tests: int) -> bool:
         return part.lean != REPRODUCED or keeps(part.test, new)
     if verdict == NOT_REPRODUCED:
         short = 2 * part.p[2] <= LEVEL  # of what matters, or of the bound itself
-        return not short or not (math.isnan(new) or keeps(part.test, new, part.matters))
+        return not short or margin(part.test, new) <= part.matters
     low, high = _predicted(part.interval, LEVEL / tests)
     return low <= new <= high
 
@@ -132,12 +141,17 @@ def committed() -> pd.DataFrame:
 
 def fragile(found: pd.DataFrame) -> list[str]:
     """The claims whose decided verdicts were not repeated."""
-    by_claim = found[found["verdict"].isin(DECIDED)].drop_duplicates("claim")
-    return [str(name) for name in by_claim.loc[~by_claim["repeated"].astype(bool), "claim"]]
+    decided = _decided(found)
+    return [str(name) for name in decided.loc[~decided["repeated"].astype(bool), "claim"]]
 
 
 def share(found: pd.DataFrame) -> tuple[int, int]:
     """How many claims' decided verdicts were repeated, of how many: that what cannot be told cannot be told again says
     little."""
-    by_claim = found[found["verdict"].isin(DECIDED)].drop_duplicates("claim")
-    return int(by_claim["repeated"].sum()), len(by_claim)
+    decided = _decided(found)
+    return int(decided["repeated"].sum()), len(decided)
+
+
+def _decided(found: pd.DataFrame) -> pd.DataFrame:
+    """A row for each claim whose verdict is decided."""
+    return found[found["verdict"].isin(DECIDED)].drop_duplicates("claim")

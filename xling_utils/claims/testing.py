@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from xling_utils.claims.verdicts import (
     keeps,
     part,
     threshold,
-)  # fmt: skip
+)
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale as scale_of
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MISSING = "not recorded"
-"""How it ends what is said of a floor that has no rows here."""
 CONTROL = "control"
 """The paper of claims that are none: they say whether a measure is above its floor, and need no other."""
 
@@ -91,6 +91,14 @@ class _Made:
 
 
 @dataclass(frozen=True)
+class _Floor:
+    """Why a claim is not asked of a measure: what it needs is not shown to be so, or has no rows (not ``measured``)."""
+
+    reason: str
+    measured: bool
+
+
+@dataclass(frozen=True)
 class Ledger:
     """``book/claims.yml``: the measures that claims name, what a guess has in them, what each ``needs`` to be above its
     floor, the smallest differences that matter in each metric, the claims in their order, and for figures of the
@@ -133,14 +141,16 @@ class Ledger:
         asked, found = {}, {}
         for claim in self.claims:
             own = made[claim.id]
-            floors = {part.measure: self._floor(claim, part.measure, made, prepared) for part in own.parts}
-            parts = tuple(part for part in own.parts if not floors[part.measure])
-            known = any(floor and not floor.endswith(MISSING) for floor in floors.values())
+            measures = dict.fromkeys(part.measure for part in own.parts)
+            floors = {m: floor for m in measures if (floor := self._floor(claim, m, made, prepared))}
+            parts = tuple(part for part in own.parts if part.measure not in floors)
+            known = any(floor.measured for floor in floors.values())
             why = "on its floor" if known else "whether it is above its floor is not known"
-            low = [f"{part.text} ({why}: {floors[part.measure]})" for part in own.parts if floors[part.measure]]
+            low = [f"{p.text} ({why}: {floors[p.measure].reason})" for p in own.parts if p.measure in floors]
             if parts:
                 asked[claim.id] = Asked(parts, len(own.without) + len(low))
-            reason = f"{why}: {'; '.join(dict.fromkeys(filter(None, floors.values())))}" if low else own.reason
+            reasons = dict.fromkeys(floor.reason for floor in floors.values())
+            reason = f"{why}: {'; '.join(reasons)}" if floors else own.reason
             verdict = UNTESTABLE if known else UNTESTED
             found[claim.id] = Finding(claim, scale, verdict, without=(*low, *own.without), reason=reason)
         decided = dict(zip(asked, decide(list(asked.values())), strict=True))
@@ -164,19 +174,22 @@ class Ledger:
             if found.interval.n:
                 made.parts.append(found)
             else:
-                made.without.append(f"{found.text} (not recorded)")
+                made.without.append(f"{found.text} ({MISSING})")
         if not made.parts and not reason:
             made.without, made.reason = [], self._what_is_missing(claim, rows)
         return made
 
-    def _floor(self, claim: Claim, measure: str, made: Mapping[str, _Made], rows: Rows) -> str:
-        """What of all that ``claim`` needs on ``measure`` is not shown to be so, by its 95 % interval; of one seed, by
-        its side. What is asked of a chapter that is not here is not asked."""
-        known = {other.id: other for other in self.claims}
+    @cached_property
+    def _chapters(self) -> dict[str, str]:
+        return {claim.id: claim.chapter for claim in self.claims}
+
+    def _floor(self, claim: Claim, measure: str, made: Mapping[str, _Made], rows: Rows) -> _Floor | None:
+        """The first thing that ``claim`` needs on ``measure`` and that is not shown to be so, by its 95 % interval; of
+        one seed, by its side. What is asked of a chapter that is not here is not asked."""
         of_measure = self.needs.get(measure, ()) if claim.paper != CONTROL else ()
         for need in (*claim.needs, *(need for need in of_measure if need != claim.id)):
             if isinstance(need, str):
-                if known[need].chapter not in rows:
+                if self._chapters[need] not in rows:
                     continue
                 parts = [each for each in made[need].parts if each.measure in ("", measure)]
                 name = f"{need}: "
@@ -185,10 +198,10 @@ class Ledger:
             for each in parts:
                 alone = each.interval.n == 1 and keeps(each.test, each.interval.value)
                 if not alone and each.lean != REPRODUCED:
-                    return f"{name}{each.text} is not shown"
+                    return _Floor(f"{name}{each.text} is not shown", True)
             if not parts:
-                return f"{name}{MISSING}"
-        return ""
+                return _Floor(f"{name}{MISSING}", False)
+        return None
 
     def _sample(self, claim: Claim, test: Predicate, measure: str, rows: Rows) -> Sample:
         try:

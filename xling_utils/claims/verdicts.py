@@ -11,7 +11,8 @@ from xling_utils.measures import Interval, over_seeds
 
 REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN = "reproduced", "partly", "not reproduced", "cannot tell"
 UNTESTABLE, UNTESTED = "not testable", "untested"
-VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN, UNTESTABLE, UNTESTED)
+DECIDED = (REPRODUCED, PARTLY, NOT_REPRODUCED)
+VERDICTS = (*DECIDED, OPEN, UNTESTABLE, UNTESTED)
 LEVEL = 0.05
 """The share of wrong verdicts that is expected among the decided ones of a scale."""
 POWER = 0.8
@@ -105,7 +106,7 @@ def decide(claims: Sequence[Asked]) -> list[Decision]:
 
 def threshold(claims: Sequence[Decision]) -> float:
     """The two-sided level at which one more test would have passed, beside those that did."""
-    decided = sum(each.verdict in (REPRODUCED, PARTLY, NOT_REPRODUCED) for each in claims)
+    decided = sum(each.verdict in DECIDED for each in claims)
     return LEVEL * (decided + 1) / max(len(claims), decided + 1)
 
 
@@ -113,14 +114,7 @@ def part(test: Predicate, measure: str, found: Sample, matters: float = 0.0) -> 
     """One test on its sample."""
     interval = over_seeds(found.values) if found.values else Interval(math.nan, math.nan, math.nan, 0)
     holds, fails = _sides(test, found.values)
-    small = fails
-    if matters and test.within is None and len(found.values) > 1:
-        bound = _bound(test)
-        small = (
-            _one_sided(found.values, bound + matters)[1]
-            if test.above is not None
-            else _one_sided(found.values, bound - matters)[0]
-        )
+    _, small = _sides(test, found.values, matters)
     return Part(test, measure, interval, found.unit, (holds, fails, small), matters)
 
 
@@ -176,7 +170,7 @@ def _verdicts(claims: Sequence[Asked], by: Criterion) -> list[tuple[str, float]]
     broken = by.adjust([*map(_strongest, fails)])
     found = []
     for claim, *ps in zip(claims, every, some, broken, strict=True):
-        for verdict, p in zip((REPRODUCED, PARTLY, NOT_REPRODUCED), ps, strict=True):
+        for verdict, p in zip(DECIDED, ps, strict=True):
             if p <= LEVEL:
                 found.append((PARTLY if verdict == REPRODUCED and claim.missing else verdict, p))
                 break
@@ -199,29 +193,31 @@ def _two_sided(p: float) -> float:
     return min(1.0, 2 * p)
 
 
-def keeps(test: Predicate, value: float, by: float = 0.0) -> bool:
-    """Whether a single value lies on the side of the bound that the claim says; where there is one bound, ``by`` so
-    much."""
+def margin(test: Predicate, value: float) -> float:
+    """How far a single value lies on the side of the bound that the claim says; below zero on the other."""
     if test.within is not None:
-        return abs(value) < test.within
-    return value > _bound(test) + by if test.above is not None else value < _bound(test) - by
+        return test.within - abs(value)
+    return value - test.above if test.above is not None else (test.below or 0.0) - value
 
 
-def _bound(test: Predicate) -> float:
-    return test.above if test.above is not None else test.below or 0.0
+def keeps(test: Predicate, value: float) -> bool:
+    """Whether a single value lies on that side."""
+    return margin(test, value) > 0
 
 
-def _sides(test: Predicate, values: Sequence[float]) -> tuple[float, float]:
-    """One-sided p of the claim's side and of the other. For ``within`` these are the two one-sided tests of
-    equivalence (D. Schuirmann, 1987), and a mean that lies beyond either bound."""
+def _sides(test: Predicate, values: Sequence[float], by: float = 0.0) -> tuple[float, float]:
+    """One-sided p of the claim's side, where there is one bound ``by`` so much, and of the other. For ``within`` these
+    are the two one-sided tests of equivalence (D. Schuirmann, 1987), and a mean that lies beyond either bound."""
     if len(values) < 2:
         return 1.0, 1.0
     if test.within is not None:
         above_low, below_low = _one_sided(values, -test.within)
         above_high, below_high = _one_sided(values, test.within)
         return max(above_low, below_high), min(1.0, 2 * min(below_low, above_high))
-    above, below = _one_sided(values, _bound(test))
-    return (above, below) if test.above is not None else (below, above)
+    if test.above is not None:
+        return _one_sided(values, test.above + by)
+    above, below = _one_sided(values, (test.below or 0.0) - by)
+    return below, above
 
 
 def _one_sided(values: Sequence[float], bound: float) -> tuple[float, float]:
