@@ -141,16 +141,15 @@ class Ledger:
         asked, found = {}, {}
         for claim in self.claims:
             own = made[claim.id]
-            measures = dict.fromkeys(part.measure for part in own.parts)
-            floors = {m: floor for m in measures if (floor := self._floor(claim, m, made, prepared))}
-            parts = tuple(part for part in own.parts if part.measure not in floors)
-            known = any(floor.measured for floor in floors.values())
+            floors = [self._floor(claim, each, made, prepared) for each in own.parts]
+            parts = tuple(each for each, floor in zip(own.parts, floors, strict=True) if not floor)
+            known = any(floor.measured for floor in floors if floor)
             why = "on its floor" if known else "whether it is above its floor is not known"
-            low = [f"{p.text} ({why}: {floors[p.measure].reason})" for p in own.parts if p.measure in floors]
+            low = [f"{p.text} ({why}: {floor.reason})" for p, floor in zip(own.parts, floors, strict=True) if floor]
             if parts:
                 asked[claim.id] = Asked(parts, len(own.without) + len(low))
-            reasons = dict.fromkeys(floor.reason for floor in floors.values())
-            reason = f"{why}: {'; '.join(reasons)}" if floors else own.reason
+            reasons = dict.fromkeys(floor.reason for floor in floors if floor)
+            reason = f"{why}: {'; '.join(reasons)}" if reasons else own.reason
             verdict = UNTESTABLE if known else UNTESTED
             found[claim.id] = Finding(claim, scale, verdict, without=(*low, *own.without), reason=reason)
         decided = dict(zip(asked, decide(list(asked.values())), strict=True))
@@ -183,24 +182,28 @@ class Ledger:
     def _chapters(self) -> dict[str, str]:
         return {claim.id: claim.chapter for claim in self.claims}
 
-    def _floor(self, claim: Claim, measure: str, made: Mapping[str, _Made], rows: Rows) -> _Floor | None:
-        """The first thing that ``claim`` needs on ``measure`` and that is not shown to be so, by its 95 % interval; of
-        one seed, by its side. What is asked of a chapter that is not here is not asked."""
-        of_measure = self.needs.get(measure, ()) if claim.paper != CONTROL else ()
+    def _floor(self, claim: Claim, asked: Part, made: Mapping[str, _Made], rows: Rows) -> _Floor | None:
+        """The first thing that a test of ``claim`` needs on its measure and that is not shown to be so, by its 95 %
+        interval; of one seed, by its side. A predicate is needed by the tests that share a name with it; what is asked
+        of a chapter that is not here is not asked."""
+        of_measure = self.needs.get(asked.measure, ()) if claim.paper != CONTROL else ()
         for need in (*claim.needs, *(need for need in of_measure if need != claim.id)):
             if isinstance(need, str):
                 if self._chapters[need] not in rows:
                     continue
-                parts = [each for each in made[need].parts if each.measure in ("", measure)]
+                parts = [each for each in made[need].parts if each.measure in ("", asked.measure)]
                 name = f"{need}: "
+            elif names_in(need).isdisjoint(names_in(asked.test)):
+                continue
             else:
-                parts, name = [part(need, "", self._sample(claim, need, measure, rows))], ""
+                found = part(need, "", self._sample(claim, need, asked.measure, rows))
+                parts, name = [found] if found.interval.n else [], ""
             for each in parts:
                 alone = each.interval.n == 1 and keeps(each.test, each.interval.value)
                 if not alone and each.lean != REPRODUCED:
                     return _Floor(f"{name}{each.text} is not shown", True)
             if not parts:
-                return _Floor(f"{name}{MISSING}", False)
+                return _Floor(f"{need if isinstance(need, str) else need.quantity}: {MISSING}", False)
         return None
 
     def _sample(self, claim: Claim, test: Predicate, measure: str, rows: Rows) -> Sample:
