@@ -16,7 +16,7 @@ from xling_utils import chapters
 from xling_utils.book import ledger_page
 from xling_utils.chapters import MODULES, columns, records
 from xling_utils.charts import tables
-from xling_utils.claims import ledger, listing, power, replication, testing
+from xling_utils.claims import ledger, listing, plan, power, replication, testing
 from xling_utils.claims.predicates import Predicate, Sample, names_in
 from xling_utils.claims.verdicts import NOT_REPRODUCED, OPEN, PARTLY, POWER, REPRODUCED, UNTESTABLE, UNTESTED, part
 from xling_utils.core.errors import UserError
@@ -282,6 +282,19 @@ def entry(**changes: object) -> dict:
 def test_a_broken_claim_is_named(changes: dict, said: str) -> None:
     with pytest.raises(UserError, match=said):
         ledger._claim(entry(**changes), {}, Path("claims.yml"))
+
+
+@pytest.mark.parametrize("change", [{"tests": ()}, {"claim": "Another."}, {"id": "Z-1"}, {"needs": ("K-01",)}])
+def test_a_claim_that_was_changed_after_the_plan_says_so(change: dict) -> None:
+    known, path = ledger.load(), ledger.root() / "book" / plan.FILE
+    plan.check(known, path)
+    changed = replace(known.claims[1], **change)
+    with pytest.raises(UserError, match=f"claim {changed.id} is not what plan.yml froze"):
+        plan.check(replace(known, claims=(changed,)), path)
+    plan.check(replace(known, claims=(replace(changed, changed="1 December 2026: misread"),)), path)
+    stricter = replace(known, matters={**known.matters, "mrr": 0.5})
+    with pytest.raises(UserError, match="is not what"):
+        plan.check(stricter, path)
 
 
 def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:

@@ -17,6 +17,7 @@ ELSEWHERE = {
     "controlled_world.md": "what the world is and what simple rules achieve: test_controlled",
     "data.md": "what stands in a directory that is not part of the book: test_real_data, test_leakage",
     "negative_results.md": "a dated log: numbers as they were on that day",
+    "plan.md": "the development seeds that it was made from, as they were on that day",
     "sizes.md": "development seeds, as they were on the day of the choice",
 }
 """Pages that state facts of other kinds, and the tests that hold them to it."""

@@ -51,6 +51,14 @@ def test_languages_are_averaged_within_a_seed_if_most_seeds_have_them() -> None:
     assert values([*rows, row(13, target="tr", value=0.6)], "x", {"x": {}}) == [0.3, 0.3]
 
 
+def test_seeds_may_take_languages_in_turn() -> None:
+    rows = [row(11, value=0.2), row(12, value=0.5), row(13, target="de", value=0.1), row(14, target="de", value=0.3)]
+    found = sample(Predicate("x", above=0), {"x": {"chapter": "c"}}, Rows({"c": pd.DataFrame(rows)}, 1))
+    assert found.values == pytest.approx((0.2, 0.5, 0.1, 0.3)) and found.languages == ("fr", "fr", "de", "de")
+    one = sample(Predicate("x", above=0), {"x": {"chapter": "c"}}, Rows({"c": pd.DataFrame(rows[:2])}, 1))
+    assert one.languages == ()
+
+
 def test_layers() -> None:
     rows = [row(layer=layer, value=float(layer)) for layer in range(5)]
     for name, expected in {

@@ -52,6 +52,20 @@ def test_a_direction_is_decided_by_students_t() -> None:
     assert found.interval.high - found.interval.value == pytest.approx(half)
 
 
+def test_languages_in_turn_are_no_scatter_of_seeds() -> None:
+    """The same as least squares with one mean a language, of whose means the mean is asked."""
+    values, labels = (0.31, 0.28, 0.30, 0.02, 0.05, 0.11), ("fr", "fr", "fr", "hi", "hi", "hi")
+    found = part(above(), "", Sample(values, "seeds", labels))
+    design = np.array([[label == "fr", label == "hi"] for label in labels], dtype=float)
+    means, squares, *_ = np.linalg.lstsq(design, np.array(values), rcond=None)
+    error = (float(squares[0]) / 4 * 2 / 3) ** 0.5 / 2
+    assert found.means == pytest.approx({"fr": means[0], "hi": means[1]})
+    assert found.p[0] == pytest.approx(stats.t.sf(means.mean() / error, 4))
+    assert found.interval.high - found.interval.value == pytest.approx(stats.t.ppf(0.975, 4) * error)
+    assert found.scatter == pytest.approx((squares[0] / 4) ** 0.5)
+    assert part(above(), "", Sample((0.3, 0.0), "seeds", ("fr", "hi"))).p == part(above(), "", of(0.3, 0.0)).p
+
+
 def test_values_without_scatter_are_decided_by_the_sign_test() -> None:
     assert part(above(), "", of(*[0.1] * 5)).p == (1 / 32, 1, 1)
     assert part(above(), "", of(*[-0.1] * 5)).p == (1, 1 / 32, 1 / 32)

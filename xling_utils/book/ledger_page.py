@@ -148,12 +148,13 @@ def _claim(claim: ledger.Claim, found: Mapping[str, Finding]) -> str:
     chapter = claim.chapter.split("_", 1)[0].lstrip("0")
     name, paper = html.escape(claim.id), html.escape(claim.paper)
     experiments = html.escape(", ".join(claim.experiments))
+    changed = f"<p><b>Changed after the plan</b>: {html.escape(claim.changed)}</p>" if claim.changed else ""
     return (
         f'<article id="claim-{name}" data-paper="{paper}" data-chapter="{claim.chapter}">'
         f'<h3><a href="#claim-{name}">{name}</a> {html.escape(claim.claim)}</h3>'
         f"<p>{paper}, {html.escape(claim.where)}: {html.escape(claim.theirs)} "
         f'<a href="../notebooks/{claim.chapter}.html">Chapter {chapter}</a>, {experiments}.</p>'
-        f"{said}</article>"
+        f"{changed}{said}</article>"
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xling_utils.chapters import MODULES, beside_english, records
+from xling_utils.claims import plan
 from xling_utils.claims.predicates import Predicate, names_in
 from xling_utils.claims.testing import Claim, Finding, Ledger
 from xling_utils.claims.verdicts import UNTESTED, Part
@@ -126,6 +127,7 @@ def _read(path: Path, _: int) -> Ledger:
     made = Ledger(measures, guesses, needs, matters, claims, natural)
     for claim in claims:
         _known(made, claim, path)
+    plan.check(made, path.with_name(plan.FILE))
     return made
 
 

@@ -91,7 +91,8 @@ def value(part: Part) -> str:
     at = part.interval
     if at.n < 2:
         return f"{at.value:.3f} (one {part.unit[:-1]})"
-    return f"{at.value:.3f} ({at.low:.3f} to {at.high:.3f}; {at.n} {part.unit})"
+    by = "; ".join(f"{language} {mean:.3f}" for language, mean in part.means.items())
+    return f"{at.value:.3f} ({at.low:.3f} to {at.high:.3f}; {at.n} {part.unit}{f' of {by}' if by else ''})"
 
 
 def verdict(finding: Finding) -> str:
@@ -134,8 +135,9 @@ def as_json(scales: Sequence[str] = ledger.SCALES) -> list[dict[str, Any]]:
     """Every claim with its finding at each scale, as plain data; NaN becomes ``None``."""
     by_scale = {scale: ledger.findings(scale) for scale in scales}
     listed = []
+    shown = ("id", "paper", "where", "chapter", "claim", "theirs", "changed")
     for place, claim in enumerate(ledger.load().claims):
-        known = {name: getattr(claim, name) for name in ("id", "paper", "where", "chapter", "claim", "theirs")}
+        known = {name: getattr(claim, name) for name in shown}
         found = {scale: _plain(findings[place]) for scale, findings in by_scale.items()}
         listed.append({**known, "experiments": list(claim.experiments), "scales": found})
     return listed

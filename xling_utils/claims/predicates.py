@@ -78,10 +78,12 @@ class Predicate:
 
 @dataclass(frozen=True)
 class Sample:
-    """The values that a test is decided on, one a seed; or one a language, where a single seed is there (``unit``)."""
+    """The values that a test is decided on, one a seed; or one a language, where a single seed is there (``unit``).
+    Where seeds were measured in different languages, ``languages`` says in which each."""
 
     values: tuple[float, ...]
     unit: str
+    languages: tuple[str, ...] = ()
 
 
 class Rows:
@@ -179,7 +181,7 @@ def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> 
     seeds = values.groupby("seed").mean()
     if len(seeds) == 1 and "language" in values.index.names and len(values) > 1:
         return Sample(tuple(values), "languages")
-    return Sample(tuple(seeds), "seeds")
+    return Sample(tuple(seeds), "seeds", _languages(values))
 
 
 def names_in(test: Predicate) -> set[str]:
@@ -258,12 +260,21 @@ def _joined(columns: Sequence[pd.Series]) -> pd.DataFrame:
 
 def _balanced(values: pd.Series) -> pd.Series:
     """Those of the languages that most seeds have, and of the seeds that have all of them: a mean over French alone and
-    one over five languages are no two observations of one thing."""
+    one over five languages are no two observations of one thing. All of them where seeds take languages in turn."""
     if "language" not in values.index.names or values.empty:
         return values
     seeds = values.groupby("language").size()
     table = values.unstack("language")[list(seeds.index[seeds == seeds.max()])].dropna()
-    return table.stack()
+    return values if table.empty else table.stack()
+
+
+def _languages(values: pd.Series) -> tuple[str, ...]:
+    """The languages of each seed, where they are not the same for all."""
+    if "language" not in values.index.names:
+        return ()
+    index = values.index.to_frame(index=False)
+    found = index.groupby("seed")["language"].agg(lambda languages: " ".join(sorted(languages)))
+    return tuple(found) if found.nunique() > 1 else ()
 
 
 def _correlations(pairs: pd.DataFrame, by: Sequence[str], fewest: int, ranks: bool) -> pd.Series:

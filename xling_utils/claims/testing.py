@@ -38,7 +38,8 @@ class Claim:
     """A claim of a ``paper`` in our words: ``where`` it stands there, what numbers the authors give (``theirs``), the
     ``figure`` of ``chapter`` that shows ours, and the ``tests`` that must all hold, on every measure of ``measured``.
     It ``needs`` that other claims (by id) and predicates of its own hold first: else it asks a measure on its floor.
-    ``untested`` says of a scale why it cannot tell, where the rows alone do not."""
+    ``untested`` says of a scale why it cannot tell, where the rows alone do not; ``changed``, when and why the claim
+    asks something else than was planned."""
 
     id: str
     paper: str
@@ -53,6 +54,7 @@ class Claim:
     measured: tuple[str, ...] = ()
     needs: tuple[str | Predicate, ...] = ()
     untested: Mapping[str, str] | None = None
+    changed: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from statistics import fmean
 
 from xling_utils.claims.predicates import Predicate, Sample
-from xling_utils.measures import Interval, over_seeds
+from xling_utils.measures import Interval
 
 REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN = "reproduced", "partly", "not reproduced", "cannot tell"
 UNTESTABLE, UNTESTED = "not testable", "untested"
@@ -23,7 +24,8 @@ POWER = 0.8
 class Part:
     """One test of a claim: the ``measure`` it was made on (empty where the claim names its own), mean and 95 %
     ``interval`` over ``unit``, and one-sided p-values: that the bound is kept, that it is broken, and that what the
-    claim says is less than ``matters``, the smallest effect of interest (0: the bound is what matters)."""
+    claim says is less than ``matters``, the smallest effect of interest (0: the bound is what matters). ``means`` are
+    those of the languages that seeds took in turn; the interval is then that of their mean."""
 
     test: Predicate
     measure: str
@@ -31,6 +33,7 @@ class Part:
     unit: str
     p: tuple[float, float, float]
     matters: float = 0.0
+    means: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -48,12 +51,15 @@ class Part:
 
     @property
     def scatter(self) -> float:
-        """The standard deviation of the values; NaN of fewer than two."""
+        """The standard deviation of the values, of one language where they took several; NaN of fewer than two."""
         from scipy.stats import t
 
-        n = self.interval.n
         half = (self.interval.high - self.interval.low) / 2
-        return half * n**0.5 / float(t.ppf(0.975, n - 1)) if n > 1 else math.nan
+        return half * self.interval.n**0.5 / float(t.ppf(0.975, self._freedom)) if self.interval.n > 1 else math.nan
+
+    @property
+    def _freedom(self) -> int:
+        return self.interval.n - max(1, len(self.means))
 
     def seen(self, level: float) -> float:
         """The distance from the bound that so many values would have told, but for a chance of 1 - ``POWER``, at the
@@ -63,7 +69,8 @@ class Part:
         n = self.interval.n
         if n < 2 or self.scatter == 0:
             return math.nan
-        return float(t.ppf(1 - level / 2, n - 1) + t.ppf(POWER, n - 1)) * self.scatter / n**0.5
+        of = self._freedom
+        return float(t.ppf(1 - level / 2, of) + t.ppf(POWER, of)) * self.scatter / n**0.5
 
 
 @dataclass(frozen=True)
@@ -112,10 +119,59 @@ def threshold(claims: Sequence[Decision]) -> float:
 
 def part(test: Predicate, measure: str, found: Sample, matters: float = 0.0) -> Part:
     """One test on its sample."""
-    interval = over_seeds(found.values) if found.values else Interval(math.nan, math.nan, math.nan, 0)
-    holds, fails = _sides(test, found.values)
-    _, small = _sides(test, found.values, matters)
-    return Part(test, measure, interval, found.unit, (holds, fails, small), matters)
+    estimate = Estimate.of(found)
+    holds, fails = _sides(test, estimate)
+    _, small = _sides(test, estimate, matters)
+    return Part(test, measure, estimate.interval(), found.unit, (holds, fails, small), matters, estimate.means)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over ``n`` values with its standard ``error`` and degrees of ``freedom``. Of seeds that took languages in
+    turn it is the mean of the languages' ``means``, and the error is made of what seeds of one language differ by:
+    nothing is said about other languages."""
+
+    mean: float
+    error: float
+    freedom: int
+    n: int
+    means: Mapping[str, float]
+
+    @classmethod
+    def of(cls, sample: Sample) -> Estimate:
+        """Languages count alike; those of which no two seeds are there are not told apart."""
+        labels = sample.languages or ("",) * len(sample.values)
+        pairs = list(zip(labels, sample.values, strict=True))
+        groups = [[value for label, value in pairs if label == each] for each in sorted({*labels})]
+        if len(groups) == len(sample.values):
+            groups, labels = [list(sample.values)] if groups else [], ("",)
+        means = [fmean(group) for group in groups]
+        n, freedom = len(sample.values), len(sample.values) - len(groups)
+        if freedom < 1:
+            return cls(means[0] if n else math.nan, math.nan, 0, n, {})
+        squares = sum((value - mean) ** 2 for group, mean in zip(groups, means, strict=True) for value in group)
+        alike = all(min(group) == max(group) for group in groups)
+        error = 0.0 if alike else (squares / freedom * sum(1 / len(group) for group in groups)) ** 0.5 / len(groups)
+        by = dict(zip(sorted({*labels}), means, strict=True)) if len(groups) > 1 else {}
+        return cls(fmean(means), error, freedom, n, by)
+
+    def interval(self) -> Interval:
+        """Student's, at 95 %; without bounds where a single value is there."""
+        from scipy.special import stdtrit  # scipy.stats has the same, and takes half a second to import
+
+        half = float(stdtrit(self.freedom, 0.975)) * self.error if self.freedom else math.nan
+        return Interval(self.mean, self.mean - half, self.mean + half, self.n)
+
+    def sides(self, bound: float) -> tuple[float, float]:
+        """p that the mean is not above ``bound``, and that it is not below. Values that are all alike, as rank
+        correlations of few languages can be, have no scatter for Student's t: the sign test."""
+        from scipy.special import stdtr
+
+        if self.error == 0:
+            chance = 0.5**self.n
+            return (chance if self.mean > bound else 1.0, chance if self.mean < bound else 1.0)
+        distance = (self.mean - bound) / self.error
+        return float(stdtr(self.freedom, -distance)), float(stdtr(self.freedom, distance))
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -205,28 +261,16 @@ def keeps(test: Predicate, value: float) -> bool:
     return margin(test, value) > 0
 
 
-def _sides(test: Predicate, values: Sequence[float], by: float = 0.0) -> tuple[float, float]:
+def _sides(test: Predicate, found: Estimate, by: float = 0.0) -> tuple[float, float]:
     """One-sided p of the claim's side, where there is one bound ``by`` so much, and of the other. For ``within`` these
     are the two one-sided tests of equivalence (D. Schuirmann, 1987), and a mean that lies beyond either bound."""
-    if len(values) < 2:
+    if found.freedom < 1:
         return 1.0, 1.0
     if test.within is not None:
-        above_low, below_low = _one_sided(values, -test.within)
-        above_high, below_high = _one_sided(values, test.within)
+        above_low, below_low = found.sides(-test.within)
+        above_high, below_high = found.sides(test.within)
         return max(above_low, below_high), min(1.0, 2 * min(below_low, above_high))
     if test.above is not None:
-        return _one_sided(values, test.above + by)
-    above, below = _one_sided(values, (test.below or 0.0) - by)
+        return found.sides(test.above + by)
+    above, below = found.sides((test.below or 0.0) - by)
     return below, above
-
-
-def _one_sided(values: Sequence[float], bound: float) -> tuple[float, float]:
-    """p that the mean is not above ``bound``, and that it is not below. Values that are all alike, as rank correlations
-    of few languages can be, have no scatter for Student's t: the sign test."""
-    from scipy.stats import ttest_1samp
-
-    if max(values) == min(values):
-        chance = 0.5 ** len(values)
-        return (chance if values[0] > bound else 1.0, chance if values[0] < bound else 1.0)
-    above = float(ttest_1samp(values, bound, alternative="greater").pvalue)
-    return above, 1 - above
