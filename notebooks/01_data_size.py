@@ -8,7 +8,7 @@
 #     name: python3
 # ---
 
-# %% [markdown]
+# %% [markdown] asked="Does alignment take text, or training?"
 # # Alignment takes training more than text
 #
 # **The answer.** A tenth of the text, read for as long, leaves 75 %<!-- value: left 9/10 of the text --> of the alignment above chance; a tenth of the training leaves
@@ -68,13 +68,14 @@ charts.show(data_size.runs(chapter))
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-data-size", "caption": "Little text is enough for BERT if it may read it often; with much text word2vec and GloVe overtake it in the controlled world.\n\nMean reciprocal rank at the middle layer, plain cosine. Diamonds are means of the recorded seeds, bars their 95 % intervals (Student); circles are the seeds trained on this machine. Click the legend to isolate a model."}}
 data_size.headline(chapter)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # This is not the papers' picture. With little text the static vectors are at chance, and BERT is not, provided
 # that it gets as many updates as with much text. Given only as many *passes* (the light blue mark) it is at chance
 # too: what looks like a need for data is, at this size, a need for updates. With much text the order turns round:
 # word2vec and GloVe pass BERT. They are helped by what English and French share here, names, digits and
 # punctuation, around which the words of both languages gather.
-#
+
+# %% [markdown]
 # The same numbers as a table, for the recorded seeds where there are any:
 
 # %% tags=["hide-input"]
@@ -90,7 +91,7 @@ charts.show(data_size.headline_table(chapter))
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-inference", "caption": "In English every model learns the task; next to none of it arrives in the other language.\n\nAccuracy after learning from English examples only; marks as above, the dashed line is the share of the commonest answer. Pick the language below the chart."}}
 data_size.inference(chapter)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # In English every model learns the task, the more so with more text. Little of it arrives in French: all accuracies lie
 # within a few points of a guess and of each other, those of the untrained encoder included, though the same encoders
 # retrieve French words at 12.1<!-- value: base run above chance --> times chance. The reason lies in the task. Contradictions are made with *not* and with
@@ -98,9 +99,10 @@ data_size.inference(chapter)
 # nearest French words are modal verbs, which stand in the same place). A word that decides a sentence weighs
 # little in an average over words.
 
-# %% [markdown]
+# %% [markdown] asked="When does alignment come?"
 # ## Alignment comes late
-#
+
+# %% [markdown] tags=["of-the-record"]
 # A run that is stopped early shows nothing. For the first few hundred steps the encoder learns which words are
 # frequent; then it learns which words go together, one language at a time as it were; and only then do the two
 # languages fall into step. The controls stay where they are: an encoder that is never trained, and the trained
@@ -151,7 +153,7 @@ data_size.distances(chapter)
 # The languages stand in the same order in every seed. That settles less than it seems: over five languages and five seeds
 # {doc}`the ledger </book/ledger>` cannot tell such a correlation from chance.
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # ## On real text
 #
 # The controlled world is a model of language, not language. The recorded runs below read real text, again one
@@ -166,39 +168,39 @@ data_size.distances(chapter)
 # most where the alphabet is shared and least where it is another. There, at the large size, the intervals of BERT and word2vec overlap. At the small size
 # BERT with many updates lies at 3.0<!-- value: BERT on little real text --> times chance over six languages, and the static vectors at 1.7<!-- value: static vectors on little real text --> times.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "of-the-record"]
 real = chapter.on_real_text
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-natural", "caption": "Real text: BERT aligns on little text, static vectors on much, and most where word pieces are shared.\n\nMean reciprocal rank among the dictionary's targets, plain cosine, pairs spelt alike left out; middle layer. Recorded seeds with 95 % intervals. Pick the language below the chart."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-natural", "caption": "Real text: BERT aligns on little text, static vectors on much, and most where word pieces are shared.\n\nMean reciprocal rank among the dictionary's targets, plain cosine, pairs spelt alike left out; middle layer. Recorded seeds with 95 % intervals. Pick the language below the chart."}}
 data_size.headline(real)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-natural-static", "caption": "Real text, static vectors, large data size: the closer the alphabets, the better.\n\nThe lighter bars also count pairs of identical strings (names, loans, numbers), which static vectors get for nothing."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-natural-static", "caption": "Real text, static vectors, large data size: the closer the alphabets, the better.\n\nThe lighter bars also count pairs of identical strings (names, loans, numbers), which static vectors get for nothing."}}
 data_size.static_vectors(real)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # What did the training add, if the untrained encoder finds no less? Other words. It finds the open classes by their spelling (.08<!-- value: open classes of real text, untrained -->), and no
 # function word (.02<!-- value: function words of real text, untrained -->). The trained one finds function words, which French and English spell differently (.08<!-- value: function words of real text -->), and fewer of the others
 # (.06<!-- value: open classes of real text -->). As in the controlled world, and not as in the paper, place in the sentence comes first. (B, table 1: .459 for closed
 # classes and .511 for open ones.) Parts of speech are here those that an English treebank gives a word most often.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pos-natural", "caption": "In real French training aligns the function words; it finds no more of the others than their spelling gives away.\n\nMean reciprocal rank by part of speech, large data size, middle layer; recorded seeds with 95 % intervals."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-pos-natural", "caption": "In real French training aligns the function words; it finds no more of the others than their spelling gives away.\n\nMean reciprocal rank by part of speech, large data size, middle layer; recorded seeds with 95 % intervals."}}
 data_size.parts_of_speech(real)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # So it is in other languages: over six of them function words are found with a mean reciprocal rank of .07<!-- value: closed classes in six languages -->, and open classes with .04<!-- value: open classes in six languages -->. In
 # Spanish alone the two are level.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "of-the-record"]
 charts.show(data_size.classes_by_language(real))
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # Inference on real text (XNLI, learned from fifteen thousand English pairs) is where the controlled world left it: every model learns some of it in English, and
 # nearly nothing arrives in French, at either size. BERT is 1.6<!-- value: French inference above a guess --> points above a guess there, and five seeds cannot tell that from none. Over
 # six languages they can: it is 2.0<!-- value: inference in six languages --> points above. But so is an encoder that was never trained, and is taught the task as it is,
 # 1.4<!-- value: inference of an untrained encoder --> points. What training adds is 0.6<!-- value: inference that pretraining adds -->
 # (−0.6<!-- value: inference that pretraining adds low --> to 1.8<!-- value: inference that pretraining adds high -->): these seeds cannot tell whether alignment has any part in it.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-inference-natural", "caption": "Real text: what is learned in English stays there, whatever the model and the size.\n\nAccuracy after learning from English examples only; recorded seeds with 95 % intervals, the dashed line is a guess. Pick the language below the chart; English is that of the encoders that read French."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-inference-natural", "caption": "Real text: what is learned in English stays there, whatever the model and the size.\n\nAccuracy after learning from English examples only; recorded seeds with 95 % intervals, the dashed line is a guess. Pick the language below the chart; English is that of the encoders that read French."}}
 data_size.inference(real)
 
 # %% [markdown]
@@ -210,10 +212,10 @@ data_size.inference(real)
 # %% tags=["hide-input"]
 charts.of_claims(claims.of_chapter(chapter))
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # The same on real text:
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "of-the-record"]
 charts.of_claims(claims.of_chapter(real, languages=("fr", "ru")))
 
 # %% [markdown]
@@ -226,6 +228,8 @@ charts.of_claims(claims.of_chapter(real, languages=("fr", "ru")))
 # - The papers train one model on fifteen languages; here every model sees two.
 # - Controlled sentences are uninflected. Morphology, which splits words into pieces that languages may share,
 #   plays no part in them; on real text it does.
+
+# %% [markdown] tags=["of-the-record"]
 # - Inference in the controlled world turns on negation and antonyms, and words like *not* align late or never at this
 #   size, so little of the task can carry over: see the accuracy above against the retrieval before it.
 
@@ -257,13 +261,14 @@ charts.show(data_size.compared(chapter), digits=6)
 # %% tags=["hide-input"]
 charts.show(chapter.record())
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # ## In short
 #
 # - What looked like a need for text is, at this size, a need for training: on little text an encoder aligns if it may read it often enough.
 # - Alignment comes late, after a plateau on which nothing shows. A run that is stopped early says nothing about it.
 # - Static vectors need much text, and live on what the languages share in writing. On real text that is most of what they find.
 # - The untrained encoder is the control to look at first: in French it finds no less than the trained one.
-#
+
+# %% [markdown]
 # **Further reading.** The dictionaries and the way to ask them are those of {cite:t}`conneau2018word`, the static vectors those of
 # {cite:t}`mikolov2013distributed` and {cite:t}`pennington2014glove`; BERT is that of {cite:t}`devlin2019bert`. On to chapter 2: {doc}`02_window_size`.

@@ -8,7 +8,7 @@
 #     name: python3
 # ---
 
-# %% [markdown]
+# %% [markdown] asked="How much context does alignment take?"
 # # Half a sentence of context will do
 #
 # **The answer.** In our world an encoder that never sees more than six tokens at a time aligns two languages as well as one that sees two or three
@@ -55,7 +55,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window", "caption": "Six tokens are enough for the words to find each other, in the controlled world.\n\nEnglish with the base language at the large data size, and at the small one. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; the dashed line is what knowing nothing gets."}}
 window_size.inputs(chapter)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # With much data the papers' loss does not show here: half a sentence does as well as two or three, and over five seeds the interval of the
 # difference lies around zero. It is with *little* data that short inputs align
 # less, by 24 %<!-- value: share that short inputs lose with little text --> (.06<!-- value: short inputs lose with little text -->; .01<!-- value: short inputs lose with little text low --> to .10<!-- value: short inputs lose with little text high -->), the opposite of what the papers found. The controlled world says why much data needs no more. Its preferences are between words of one clause, so a neighbour
@@ -64,7 +64,8 @@ window_size.inputs(chapter)
 # What was tried to find it: inputs of 12 and of 6 tokens, with much text and with little. Shorter than 6 would hide more than one
 # token in six and so change two things at once. Longer than 24 was tried on development seeds for the base run, and aligned fewer
 # of them.
-#
+
+# %% [markdown]
 # In percent of the longest input, seed by seed:
 
 # %% tags=["hide-input"]
@@ -80,7 +81,7 @@ charts.show(window_size.input_changes(chapter))
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-static-window", "caption": "With much text wider windows take from word2vec what narrow ones give it; with little text they do not.\n\nMean reciprocal rank, centred; recorded seeds with 95 % intervals where there are any. BERT has read as much text as the words without *little data*, in its longest inputs."}}
 window_size.static_windows(chapter)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # With much text the widest window costs word2vec 48 %<!-- value: word2vec loses by wide windows with much text --> of its alignment. With little text, where the papers saw
 # nothing gained, it gains 20 %<!-- value: word2vec gains by wide windows with little text --> (−4 %<!-- value: word2vec gains by wide windows with little text low --> to 44 %<!-- value: word2vec gains by wide windows with little text high -->). Words that are seen a few times have too few neighbours to be told apart
 # by: a wider window brings more, and makes more pairs of the same text, which are more updates. Where there is much text the neighbours are known,
@@ -90,7 +91,7 @@ window_size.static_windows(chapter)
 # 115 %<!-- value: word2vec gains by wide windows with little text, plain --> by the widest window where there is little text
 # (95 %<!-- value: word2vec gains by wide windows with little text, plain low --> to 134 %<!-- value: word2vec gains by wide windows with little text, plain high -->): the papers' finding does not hold here.
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # ## On real text
 #
 # The same on real text, English with six languages (see {doc}`../book/data`; encoders of well under a million
@@ -100,16 +101,16 @@ window_size.static_windows(chapter)
 # With the means left in, six tokens do better with much text, by 14 %<!-- value: short inputs gain with much real text, plain -->
 # (4 %<!-- value: short inputs gain with much real text, plain low --> to 24 %<!-- value: short inputs gain with much real text, plain high -->): the ledger, which asks many questions at once, does not decide it, and leans against the papers.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, too, five seeds cannot tell six tokens from twenty-four.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, too, five seeds cannot tell six tokens from twenty-four.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
 real = chapter.on_real_text
 window_size.inputs(real)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # Wider windows for word2vec, up to 256 words on either side. With much text they cost it 27 %<!-- value: wide windows lose with much real text --> here, too. With little text they make
 # retrieval 3.4<!-- value: wide windows with little real text --> times as good (3.0<!-- value: wide windows with little real text low --> to 3.8<!-- value: wide windows with little real text high -->): word2vec with wide windows on a tenth of the text
 # does as well as BERT on all of it. Little is less here than in the papers (3,500 sentences a language, where theirs is 200,000).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-static-window-natural", "caption": "On real text wide windows cost word2vec where there is much text, and carry it where there is little.\n\nMean reciprocal rank, centred, among the targets of the MUSE dictionary; recorded seeds with 95 % intervals."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-static-window-natural", "caption": "On real text wide windows cost word2vec where there is much text, and carry it where there is little.\n\nMean reciprocal rank, centred, among the targets of the MUSE dictionary; recorded seeds with 95 % intervals."}}
 window_size.static_windows(real, "fr")
 
 # %% [markdown]
@@ -121,33 +122,36 @@ window_size.static_windows(real, "fr")
 # %% tags=["hide-input"]
 charts.of_claims(claims.of_chapter(chapter))
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # The same on real text:
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "of-the-record"]
 charts.of_claims(claims.of_chapter(real, languages=real.targets))
 
 # %% [markdown]
 # ## Limits
 #
 # - The figures take the languages' means out, the verdicts do not: A and B retrieve by the plain cosine.
-# - Inference stays within ten points of chance, whatever the window ({doc}`chapter 3 <03_overlap>` says why), so it can tell windows
-#   apart less well than retrieval and named entities do.
 # - The papers cut inputs of 512 tokens to 20, we cut 24 to 6, because the base run was found to align most reliably on short
 #   inputs that begin at sentences. Controlled documents are about 50 tokens long; what lies beyond them cannot matter.
 # - A shorter input also starts in the middle of a sentence more often, and has fewer positions to learn. The contrast
 #   is the papers', with both in it.
 
+# %% [markdown] tags=["of-the-record"]
+# - Inference stays within ten points of chance, whatever the window ({doc}`chapter 3 <03_overlap>` says why), so it can tell windows
+#   apart less well than retrieval and named entities do.
+
 # %% tags=["hide-input"]
 charts.show(chapter.record())
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # ## In short
 #
 # - Half a sentence is enough context for words to find their translations in the controlled world, if there is much text.
 # - With little text short inputs cost a part of it: the opposite of what the papers found. word2vec, too, wants to see far where it has
 #   little to read, and not where it has much.
 # - On real text five seeds cannot tell, and a world with dependencies beyond the clause is still to be tried.
-#
+
+# %% [markdown]
 # **Further reading.** {cite:t}`liu2020study`, section 3.2.3, for the contrast; {doc}`/book/negative_results` for what was tried in order to find it.
 # On to chapter 3: {doc}`03_overlap`.

@@ -8,7 +8,7 @@
 #     name: python3
 # ---
 
-# %% [markdown]
+# %% [markdown] asked="What must languages share?"
 # # Languages must share their order, not their letters
 #
 # **The answer.** Take away every letter that two languages have in common, and 89 %<!-- value: left shared letters --> of their alignment above chance is left.
@@ -64,7 +64,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap", "caption": "The languages need not share a single character; translations mixed into the sentences help a great deal.\n\nEnglish with the base language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals, squares and triangles the papers' means over their languages (E, table 1, Spanish, Hindi and Russian; C, table 1, French, Russian and Chinese: compare each with its own default)."}}
 overlap.pieces(chapter)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # Fake-English shares nothing with the other language but the separator of sentences, and is found at 10.4<!-- value: Fake-English above chance --> times
 # chance all the same. What the alphabet adds is small, and not beyond the spread of the seeds. Switching words for translations, which
 # did little for the papers' encoders, makes retrieval 2.5<!-- value: what code-switching makes of retrieval --> times as good here: an encoder that sees so little text has more to
@@ -74,7 +74,8 @@ overlap.pieces(chapter)
 # most translations are nearest neighbours, names are found, and still French inference stays near a guess. In this world it turns on
 # *not* and on opposites, and what a small encoder learns about them from English pairs is a matter of English forms. Retrieval
 # and named entities carry the argument of this chapter and the next.
-#
+
+# %% [markdown]
 # ## Without order
 #
 # All of these read Fake-English, so that order is the only thing that changes. (Here and below, a figure shows what was run:
@@ -83,11 +84,12 @@ overlap.pieces(chapter)
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-order", "caption": "The order of words matters, and nothing aligns by frequency alone.\n\nMarks as above; squares are the means of E's tables 2 and 3."}}
 overlap.order(chapter)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # Order is needed, and nearly all of it: with a quarter of the pairs of words swapped
 # 64 %<!-- value: lost with a quarter permuted --> of retrieval is gone, and with all of them 66 %<!-- value: lost with all permuted -->. K et al. saw transfer fall by
 # degrees. Where nothing is left but how often words occur, 85 %<!-- value: lost with unigrams --> is lost, and what remains is next to chance.
-#
+
+# %% [markdown]
 # ## Another domain
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-domain", "caption": "English on other topics than the other language costs nothing that five seeds could tell.\n\nMarks as above; triangles are C's Wikipedia with Wikipedia against Wikipedia with Common Crawl."}}
@@ -110,7 +112,7 @@ charts.show(overlap.changes(chapter))
 # %% tags=["hide-input"]
 charts.show(overlap.mixed(chapter))
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # ## On real text
 #
 # The same on real text, English with six languages (see {doc}`../book/data`; encoders of well under a million
@@ -135,7 +137,7 @@ charts.show(overlap.mixed(chapter))
 # subject in common, though. The everyday sentences are Tatoeba's, which people translate into each other's languages: those that are tests here were taken out, but many
 # sentences of the two texts say the same, and two halves of a wiki do not.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap-natural", "caption": "Without overlap languages of another script keep most of their alignment, those of English's alphabet much less of it; without order little is left of any.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-overlap-natural", "caption": "Without overlap languages of another script keep most of their alignment, those of English's alphabet much less of it; without order little is left of any.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
 real = chapter.on_real_text
 overlap.on_real_text(real)
 
@@ -148,24 +150,27 @@ overlap.on_real_text(real)
 # %% tags=["hide-input"]
 charts.of_claims(claims.of_chapter(chapter))
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # The same on real text:
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "of-the-record"]
 charts.of_claims(claims.of_chapter(real, languages=real.targets))
 
 # %% [markdown]
 # ## Limits
 #
-# - Inference stays within ten points of chance in every condition, so it can tell them apart less well than retrieval and
-#   named entities do.
 # - All conditions are asked for the same words, in contexts whose order nobody has changed, and transfer is tested on such
 #   sentences, too. The recorded runs, of an earlier recipe, were asked for words in the text that they were trained on, permuted
 #   contexts where that was permuted.
 # - The two domains are halves of one world and share their function words and three quarters of everything else;
 #   real encyclopaedias and real conversations are further apart. On real text English news also have longer sentences than
 #   everyday English, and tasks are learned in English: the domain of the source language changes, not that of the target.
-#
+
+# %% [markdown] tags=["of-the-record"]
+# - Inference stays within ten points of chance in every condition, so it can tell them apart less well than retrieval and
+#   named entities do.
+
+# %% [markdown] tags=["of-the-record"]
 # ## In short
 #
 # - Two languages align without a letter, a name or a full stop in common. What they must have in common is the order of their words.
@@ -173,7 +178,8 @@ charts.of_claims(claims.of_chapter(real, languages=real.targets))
 # - Where languages do share their spelling, so small an encoder leans on it: on real text French, Spanish and German lose 49 %<!-- value: lost without overlap where letters are shared --> of what they find
 #   without overlap, Russian, Hindi and Chinese 16 %<!-- value: lost without overlap where no letter is shared -->.
 # - Translations mixed into the sentences help an encoder that has read so little, as they did not help the papers'.
-#
+
+# %% [markdown]
 # **Further reading.** {cite:t}`k2020crosslingual`, section 3.1, for overlap and order; {cite:t}`wu2020emerging`, section 4, for domains and anchors;
 # {cite:t}`dufter2020identifying` for the same question put to a language and its double. On to chapter 4: {doc}`04_architecture`.
 

@@ -8,7 +8,7 @@
 #     name: python3
 # ---
 
-# %% [markdown]
+# %% [markdown] asked="Which parts of the encoder must languages share?"
 # # What two languages must share is the encoder
 #
 # **The answer.** Heads, objective and separators make no difference that five seeds could tell, and depth not the one that the papers saw. But where a
@@ -60,7 +60,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-depth", "caption": "In this small world two layers do best at the same number of parameters, and six do worst.\n\nEnglish with the base language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; squares are E's table 4 (Fake-English to Russian, other depths than ours)."}}
 architecture.factor(chapter, "depth")
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # Depth matters, but not as the papers have it: over five seeds one layer of the same number of parameters is as good as three, two find
 # 21 %<!-- value: two layers gain --> more, and six, each of which is then narrow, 33 %<!-- value: six layers lose --> less. The papers' twelve layers have a task to match. Here, where the neighbours of a word
 # tell nearly all there is to know of it, a look or two at them is enough, and what a layer must have is width.
@@ -104,7 +104,7 @@ architecture.factor(chapter, "tokens")
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separate", "caption": "With embeddings and two of three blocks for itself, a language stays on its own.\n\nMarks as above; triangles are C's table 1."}}
 architecture.factor(chapter, "separate")
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # What is it about the embedding layer? Separate *vocabularies* took every shared token away in {doc}`chapter 3 <03_overlap>` and cost
 # nothing; separate embedding *layers* cost some seeds nearly all of their alignment and others little, so that the interval over
 # five seeds is wide. What the second take away and the first do not is the special tokens and the positions: where these are
@@ -118,7 +118,7 @@ architecture.factor(chapter, "separate")
 # %% tags=["hide-input"]
 charts.show(architecture.changes(chapter))
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # ## On real text
 #
 # The same on real text (see {doc}`../book/data`; encoders of well under a million parameters that read three million tokens, so all
@@ -132,7 +132,7 @@ charts.show(architecture.changes(chapter))
 # A single layer keeps near the spelling. Of French, Spanish and German words it finds 79 %<!-- value: one layer gains where letters are shared --> more than the base run does; of Russian,
 # Hindi and Chinese ones, which are written in other letters, 24 %<!-- value: one layer loses where letters are others --> fewer.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-architecture-natural", "caption": "On real text, too, a language that is kept apart is not found; a single layer helps where letters are shared.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-architecture-natural", "caption": "On real text, too, a language that is kept apart is not found; a single layer helps where letters are shared.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
 real = chapter.on_real_text
 architecture.on_real_text(real)
 
@@ -145,10 +145,10 @@ architecture.on_real_text(real)
 # %% tags=["hide-input"]
 charts.of_claims(claims.of_chapter(chapter))
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # The same on real text:
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "of-the-record"]
 charts.of_claims(claims.of_chapter(real, languages=real.targets))
 
 # %% [markdown]
@@ -160,22 +160,25 @@ charts.of_claims(claims.of_chapter(real, languages=real.targets))
 #
 # ## Limits
 #
-# - Inference stays within ten points of chance at every level ({doc}`chapter 3 <03_overlap>` says why), so it can tell them apart less
-#   well than retrieval and named entities do.
 # - Three layers are not twelve. With so few, "bottom third" is one block, and an encoder of one layer is a third of
 #   the base, not a twelfth.
 # - The papers' encoders read Fake-English throughout this part; ours read English, and pairs spelt alike are left out
 #   of the dictionary.
 
+# %% [markdown] tags=["of-the-record"]
+# - Inference stays within ten points of chance at every level ({doc}`chapter 3 <03_overlap>` says why), so it can tell them apart less
+#   well than retrieval and named entities do.
+
 # %% tags=["hide-input"]
 charts.show(chapter.record())
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # ## In short
 #
 # - What counts is what the languages have to share: with embeddings and most blocks for itself a language stays on its own.
 # - Depth, heads and objective matter little in so small a world; what a layer must have is width.
 # - One seed would have told another story at almost every level. Five seldom settle more than the largest effects.
-#
+
+# %% [markdown]
 # **Further reading.** {cite:t}`wu2020emerging`, section 4, for parameters kept apart; {cite:t}`k2020crosslingual` for everything that is varied at a fixed
 # number of parameters; {cite:t}`dufter2020identifying`, and {doc}`the appendix <08_minimult>`, for the smallest set-up in which to ask. On to chapter 5: {doc}`05_language_means`.

@@ -8,7 +8,7 @@
 #     name: python3
 # ---
 
-# %% [markdown]
+# %% [markdown] asked="How much of a language is one vector?"
 # # Most of a language is one vector
 #
 # **The answer.** Two thirds up, a probe tells the language of a token in 88 %<!-- value: told by a probe --> of all cases; with the mean of every language taken away, in
@@ -176,14 +176,16 @@ language_means.layer_widget(chapter)
 #
 # - A linear probe says what can be read off a state by the simplest means, not what the encoder itself reads off.
 # - The share of variance between languages depends on how much variance the sentences have, so it can be compared between layers and encoders, not between corpora.
-#
+
+# %% [markdown] tags=["of-the-record"]
 # ## In short
 #
 # - The mean of a language's states holds most of what a linear probe can tell of the language, at every layer.
 # - Without the means translations are found more often (4.3 %<!-- value: found without the means --> of them instead of 2.6 %<!-- value: found as they are -->), and it makes little difference
 #   whether the means are taken away or exchanged: the papers found a loss by the one and a gain by the other.
 # - What is found with the means left in needs no training: an untrained encoder finds as much, by names and numerals.
-#
+
+# %% [markdown]
 # **Further reading.** {cite:t}`liu2020language` for both methods, {cite:t}`libovicky2020neutrality` for how neutral multilingual BERT is once its means are taken
 # away. On to chapter 6: {doc}`06_mds`.
 

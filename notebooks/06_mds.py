@@ -8,7 +8,7 @@
 #     name: python3
 # ---
 
-# %% [markdown]
+# %% [markdown] asked="Does one vector move a sentence to another language?"
 # # One vector moves a sentence to another language
 #
 # **The answer.** Add three times the difference of two languages' means inside the encoder, and 95 %<!-- value: converted by three times the difference --> of the tokens
@@ -182,14 +182,16 @@ charts.of_claims(claims.of_chapter(real))
 # - Word for word is all that a shift can do: the order of words stays, and so does their number. BLEU-1 does not look at the order.
 # - The best layer and weight of a direction are chosen on the sentences that they are reported on, as in the papers; the figures show all of them.
 # - The numbers of D's Tables 4 and 5 (tagging, parsing) are not shown beside ours: the text at hand lacks them.
-#
+
+# %% [markdown] tags=["of-the-record"]
 # ## In short
 #
 # - The difference of two means is a switch: with enough weight nearly every token converts, and with a negative one none does, though a few fall to a third language.
 # - What the sentence becomes is a gloss at best. BLEU-1 rises by 5.2<!-- value: BLEU-1 gained by the shift --> points over leaving it alone.
 # - What was learned in English works a little better on shifted states: tags gain .04<!-- value: tags gained by the shift --> and inference .02<!-- value: inference gained by the shift --> of accuracy. Five seeds cannot tell
 #   zero-mean from it for tags and trees.
-#
+
+# %% [markdown]
 # **Further reading.** {cite:t}`liu2020study`, section 4, for the shift inside the encoder; {cite:t}`liu2020language` for the same at its output; {cite:t}`libovicky2020neutrality`
 # for what is left of the language. On to chapter 7: {doc}`07_cka`.
 

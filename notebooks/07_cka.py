@@ -8,7 +8,7 @@
 #     name: python3
 # ---
 
-# %% [markdown]
+# %% [markdown] asked="Have encoders that never met the same shape?"
 # # Encoders that never met have nearly the same shape
 #
 # **The answer.** On average over layers CKA of translations is .56<!-- value: CKA of two monolingual --> for two encoders that share nothing, and

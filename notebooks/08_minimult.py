@@ -8,7 +8,7 @@
 #     name: python3
 # ---
 
-# %% [markdown]
+# %% [markdown] asked="What keeps a language and its double apart?"
 # # A small peer: positions of its own keep a language apart
 #
 # **The answer.** An encoder finds English in its own double with a score of .29<!-- value: score of the original -->. With special tokens of its own the double is still
@@ -40,7 +40,7 @@ jobs = None  # runs at a time; None: one a core
 # ## The runs
 #
 # All are encoders of the usual size with one attention head, as theirs, and 1,000 word pieces a language, trained as the base run of
-# {doc}`chapter 1 <01_data_size>`; on real text four times as long, since nothing is found there before. A word piece of English and its double share no
+# {doc}`chapter 1 <01_data_size>`; on real text for longer, as less is found there before. A word piece of English and its double share no
 # number, so at the start they have nothing in common.
 #
 # - **Original**: positions and special tokens are shared. Of the places to guess, one in ten shows a random piece, of either language.
@@ -72,27 +72,28 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-minimult", "caption": "With positions of its own, or its words reversed, a language is hardly found; special tokens of its own and missing random words cost far less.\n\nChoose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds and triangles the same on real text, with 95 % intervals; squares are the paper's scores, read off approximately."}}
 minimult.figure(chapter)
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # Compare the order of the conditions, not the values: the paper's encoders have four times as many blocks and read the same verses a hundred times.
 # The order is theirs but for the larger encoder, which aligns the languages better here, not worse. Ours is small all the same: with more
 # weights than the text can fill, a language each may find room of its own; these encoders have none to spare. Positions of its own cost nearly
 # everything, so that the other two changes have nothing left to take away.
-#
+
+# %% [markdown]
 # The same by layer, with what is found when the doubles are dealt out anew, and with chance (means over seeds):
 
 # %% tags=["hide-input"]
 charts.show(minimult.layers(chapter))
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # ## On real text
 #
 # Real text is here one book, an English Bible in the public domain; the paper's is a Bible too, though another translation, which may not be passed on.
-# An encoder needs four times as many steps there before it finds anything, so that the eight conditions take twenty minutes of two cores a seed; five seeds
+# An encoder finds little there before it was trained for longer; five seeds
 # are recorded. They tell the same as the controlled world, and more plainly. With positions of its own (a score of .01<!-- value: score with own positions on real text -->) or all three changes nothing is found beyond
 # what an untrained encoder finds (.01<!-- value: score untrained on real text -->), and with a reversed order next to nothing. Seeds differ widely: the original's mean of .18<!-- value: score of the original on real text --> may be anything from .10<!-- value: score of the original on real text low --> to .25<!-- value: score of the original on real text high -->, so
 # that five of them cannot tell what special tokens of its own or missing random words cost. The larger encoder finds most (.35<!-- value: score of the larger encoder on real text -->).
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "of-the-record"]
 real = chapter.on_real_text
 charts.show(minimult.layers(real))
 
@@ -105,7 +106,7 @@ charts.show(minimult.layers(real))
 # %% tags=["hide-input"]
 charts.of_claims(claims.of_chapter(chapter))
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "of-the-record"]
 charts.of_claims(claims.of_chapter(real))
 
 # %% [markdown]
@@ -124,11 +125,12 @@ charts.of_claims(claims.of_chapter(real))
 # %% tags=["hide-input"]
 charts.show(chapter.record())
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-record"]
 # ## In short
 #
 # - English and its double find each other with nothing but an equal structure between them.
 # - Positions of its own, or a reversed order of words, keep a language apart; special tokens of its own hardly do.
 # - A larger encoder aligns them better here, not worse. How large is too large depends on the text.
-#
+
+# %% [markdown]
 # **Further reading.** {cite:t}`dufter2020identifying`, whose study this is; {cite:t}`k2020crosslingual` for Fake-English in the papers of this book.

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks._earlier import FIRST_SEED, earlier
 from xling_utils import chapters
-from xling_utils.book import rendering
+from xling_utils.book import chapter_pages
 from xling_utils.chapters import records
 from xling_utils.chapters.data_size import figures as data_size_figures
 from xling_utils.chapters.data_size import plan as data_size
@@ -190,7 +190,7 @@ def test_the_command_below_a_figure_trains_every_recorded_run(
     chapter: str, scale: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the recipe, and from the first seed on, that were in force when they were made."""
-    (command,) = re.findall("`(xling run .*?)`", rendering._origin(ROOT, chapter, scale))
+    (command,) = re.findall("`(xling run .*?)`", chapter_pages._origin(ROOT, chapter, scale))
     words = shlex.split(command)
     named = next((word.strip("[]").split(", ") for word in words if word.startswith("[")), list(OTHERS))
     seeds = int(words[words.index("--seeds") + 1])

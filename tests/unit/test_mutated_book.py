@@ -12,7 +12,8 @@ import yaml
 
 from tests.mutations import COUNTS, MARKUP, STRANGE, answered, survives
 from xling_utils import chapters
-from xling_utils.book import front_page, ledger_page, notebooks, numbers, rendering
+from xling_utils.book import chapter_pages, front_page, ledger_page, notebooks, numbers, rendering
+from xling_utils.book.parameters import default_parameters
 from xling_utils.chapters import records
 from xling_utils.chapters.shared import published
 from xling_utils.claims import ledger, listing, replication
@@ -76,7 +77,7 @@ def checked_page() -> None:
 def executed(book: Path) -> None:
     path = book / "_build/executed/01_sample.ipynb"
     notebooks._is_up_to_date(book, "01_sample", "x")
-    json.loads(rendering._published_notebook(book, path))
+    json.loads(chapter_pages.published(book, path))
 
 
 def numbers_in_text() -> None:
@@ -93,7 +94,7 @@ READERS = {
     "book/records/claims.check.csv": lambda book: checked_page(),
     "book/published/E_table_1_overlap.csv": lambda book: published.table("E_table_1_overlap"),
     "_toc.yml": rendering.chapters,
-    "notebooks/01_sample.py": lambda book: notebooks._defaults("01_sample", notebooks._read(book, "01_sample")),
+    "notebooks/01_sample.py": lambda book: default_parameters("01_sample", notebooks._read(book, "01_sample")),
     "_build/executed/01_sample.ipynb": executed,
 }
 

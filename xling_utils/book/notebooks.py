@@ -7,7 +7,6 @@ executed again while nothing that it is made of has changed.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import os
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xling_utils.book.kernels import Interrupted, Kernels
-from xling_utils.book.parameters import checked
+from xling_utils.book.parameters import checked, default_parameters
 from xling_utils.chapters import ahead
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import json_object, source
@@ -77,7 +76,7 @@ def execute(
     plans = []
     for name in dict.fromkeys(names or known):
         notebook = _read(root, name)
-        defaults = _defaults(name, notebook)
+        defaults = default_parameters(name, notebook)
         plans.append((name, notebook, defaults, checked(name, defaults, given, typed)))
     due, asked = [], {}
     for name, notebook, defaults, parameters in plans:
@@ -143,33 +142,6 @@ def _read(root: Path, name: str) -> NotebookNode:
     import jupytext
 
     return jupytext.reads(source(root / "notebooks" / f"{name}.py"), fmt="py:percent")
-
-
-def _defaults(name: str, notebook: NotebookNode) -> dict[str, Any]:
-    """The parameters that the tagged cell assigns, with their literal values."""
-    for cell in notebook.cells:
-        if "parameters" in cell.metadata.get("tags", ()):
-            break
-    else:
-        raise UserError(f"notebooks/{name}.py: no cell is tagged 'parameters'")
-    values = {}
-    try:
-        statements = ast.parse(cell.source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise UserError(f"notebooks/{name}.py: the cell tagged 'parameters' is not Python ({error})") from None
-    for statement in statements:
-        targets = statement.targets if isinstance(statement, ast.Assign) else []
-        if isinstance(statement, ast.AnnAssign) and statement.value:
-            targets = [statement.target]
-        for target in targets:
-            if isinstance(target, ast.Name):
-                try:
-                    values[target.id] = ast.literal_eval(statement.value)  # type: ignore[attr-defined]
-                except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-                    raise UserError(
-                        f"notebooks/{name}.py: the default of parameter {target.id} is not a literal"
-                    ) from None
-    return values
 
 
 def _is_up_to_date(root: Path, name: str, identity: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -41,6 +42,36 @@ def checked(
                 raise UserError(f"{chapter}: unknown language {language!r}; known: {', '.join(LANGUAGES)}")
     if values.get("data"):
         values["data"] = _folder(chapter, values["data"])
+    return values
+
+
+def default_parameters(name: str, notebook: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that the tagged cell of the chapter ``name`` assigns, with their literal values.
+
+    Raises :class:`UserError` without such a cell, and on a default that is no literal.
+    """
+    for cell in notebook["cells"]:
+        if "parameters" in cell["metadata"].get("tags", ()):
+            break
+    else:
+        raise UserError(f"notebooks/{name}.py: no cell is tagged 'parameters'")
+    values = {}
+    try:
+        statements = ast.parse("".join(cell["source"])).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UserError(f"notebooks/{name}.py: the cell tagged 'parameters' is not Python ({error})") from None
+    for statement in statements:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        if isinstance(statement, ast.AnnAssign) and statement.value:
+            targets = [statement.target]
+        for target in targets:
+            if isinstance(target, ast.Name):
+                try:
+                    values[target.id] = ast.literal_eval(statement.value)  # type: ignore[attr-defined]
+                except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                    raise UserError(
+                        f"notebooks/{name}.py: the default of parameter {target.id} is not a literal"
+                    ) from None
     return values
 
 

@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_utils.book import notebooks
+from xling_utils.book import notebooks, own_run
 from xling_utils.book.rendering import render
 from xling_utils.chapters.probes import SENTENCES, TASKS
 from xling_utils.core.errors import UserError
 from xling_utils.measures import Subject
 
-OF_THE_RECORD = "of-the-record"
-"""Tag of cells that speak of the book's own encoders: a book about another model leaves them out."""
 PAGES = ("metrics.md", "bibliography.md", "references.bib")
 TOC = """format: jb-book
 root: book/intro
@@ -83,12 +81,10 @@ def _lay_out(root: Path, place: Path, name: str) -> None:
     (place / "book" / "intro.md").write_text(_intro(name), encoding="utf-8")
     for chapter in TASKS:
         notebook = jupytext.read(root / "notebooks" / f"{chapter}.py")
-        notebook.cells = [cell for cell in notebook.cells if OF_THE_RECORD not in cell.metadata.get("tags", ())]
+        notebook.cells = [cell for cell in notebook.cells if own_run.OF_THE_RECORD not in cell.metadata.get("tags", ())]
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = _alone(cell.source)
-            elif caption := cell.metadata.get("mystnb", {}).get("figure", {}):
-                caption["caption"] = caption["caption"].partition("\n\n")[2]  # the first part states a finding
         jupytext.write(notebook, place / "notebooks" / f"{chapter}.py", fmt="py:percent")
 
 

@@ -7,9 +7,7 @@ so that a second render costs the changed pages only. A failed render leaves the
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -21,15 +19,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from xling_utils.book import content_policy, glossary_notes, published_book
+from xling_utils.book import chapter_pages, content_policy, published_book
 from xling_utils.book.launch import with_buttons
 from xling_utils.book.published_book import STATIC
 from xling_utils.charts.offline import BUNDLE
 from xling_utils.core import startup
 from xling_utils.core.errors import UserError
-from xling_utils.core.files import json_object, yaml_mapping
+from xling_utils.core.files import yaml_mapping
 from xling_utils.core.identity import PACKAGE
-from xling_utils.core.specs import LANGUAGES, of_earlier_recipe
 from xling_utils.core.writing import held
 
 Fills = Mapping[str, Callable[[], str]]
@@ -92,7 +89,7 @@ def stage(
             content = file.read_bytes()
             wanted[target / file.relative_to(folder)] = filled(content, fills) if file.suffix == ".md" else content
     for name in chapters(root):
-        wanted[Path("notebooks", f"{name}.ipynb")] = _published_notebook(root, executed / f"{name}.ipynb")
+        wanted[Path("notebooks", f"{name}.ipynb")] = chapter_pages.published(root, executed / f"{name}.ipynb")
 
     identity = _identity(wanted)
     if not (out / "identity").is_file() or (out / "identity").read_text() != identity:
@@ -192,66 +189,7 @@ def filled(page: bytes, fills: Fills = NO_FILLS) -> bytes:
             raise UserError(f"nothing fills the mark {name!r} of a page; known: {names}")
         return f"```{{raw}} html\n{markup[name]()}\n```".encode()
 
-    return _MARK.sub(fill, _with_values(page.decode()).encode())
-
-
-def _with_values(text: str) -> str:
-    """Text with its numbers as the records have them (see :mod:`numbers`)."""
-    from xling_utils.book import numbers
-
-    return numbers.filled(text, numbers.values()) if numbers.OPENING in text else text
-
-
-def _published_notebook(root: Path, path: Path) -> bytes:
-    """An executed notebook as the book shows and offers it: without papermill's notes (paths and times of the
-    machine that ran it), with the injected parameters out of sight, its numbers filled in, terms explained in the
-    margin, and below each figure its rows and its command."""
-    import nbformat
-
-    try:
-        notebook = json_object(path)
-        nbformat.validate(notebook)
-        _make_public(root, path.stem, notebook)
-    except (UserError, nbformat.ValidationError, AssertionError, KeyError, TypeError, AttributeError) as error:
-        first = str(error).split("\n")[0]
-        raise UserError(f"{path} is not a notebook ({first}); run `xling run {path.stem}` again") from error
-    terms = glossary_notes.definitions(root / "book/glossary.md")
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "markdown":
-            cell["source"] = glossary_notes.with_notes(_with_values("".join(cell["source"])), terms)
-    return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8")
-
-
-def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
-    notebook["metadata"].pop("papermill", None)
-    origins = {scale: _origin(root, chapter, scale) for scale in ("controlled", "natural")}
-    for cell in notebook["cells"]:
-        for key in ("papermill", "execution"):
-            cell["metadata"].pop(key, None)
-        if figure := cell["metadata"].get("mystnb", {}).get("figure"):
-            figure["caption"] += origins["natural" if "natural" in figure["name"] else "controlled"]
-        tags = cell["metadata"].get("tags", [])
-        if "injected-parameters" in tags and "remove-cell" not in tags:
-            cell["metadata"]["tags"] = [*tags, "remove-cell"]
-
-
-def _origin(root: Path, chapter: str, scale: str) -> str:
-    """For a caption: the committed rows that a figure is drawn from, and the command that makes them again."""
-    rows = root / "book/records" / f"{chapter}.{scale}.csv"
-    if not rows.is_file():
-        return ""
-    with rows.open(encoding="utf-8", newline="") as file:
-        table = list(csv.DictReader(file))
-    seeds = len({row["seed"] for row in table})
-    read = dict.fromkeys(row[side] for row in table for side in ("source", "target"))
-    languages = [language for language in read if language != LANGUAGES[0]]  # as they were planned
-    some = f" -p languages '[{', '.join(languages)}]'" if 0 < len(languages) < len(LANGUAGES) - 1 else ""
-    real = " --scale natural --data DIR" if scale == "natural" else ""
-    command = f"xling run {chapter}{real} --seeds {seeds}{some} -p live all"
-    with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
-        earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
-    recipe = ", with an {ref}`earlier recipe <recipe>`" if earlier else ""
-    return f"\n\n{{download}}`Rows (CSV) <../book/records/{rows.name}>`, made by `{command}`{recipe}."
+    return _MARK.sub(fill, chapter_pages.with_values(page.decode()).encode())
 
 
 def _identity(wanted: dict[Path, bytes]) -> str:
@@ -260,7 +198,7 @@ def _identity(wanted: dict[Path, bytes]) -> str:
     for relative, content in sorted(wanted.items()):
         if relative.parts[0] not in ("book", "notebooks"):
             digest.update(f"{relative.as_posix()} {len(content)}\n".encode() + content)
-    for module in ("charts/offline.py", "book/book_renderer.py", "book/rendering.py"):
+    for module in ("charts/offline.py", "book/book_renderer.py", "book/rendering.py", "book/chapter_pages.py"):
         digest.update((PACKAGE / module).read_bytes())
     digest.update(" ".join(version(tool) for tool in _TOOLS).encode())
     return digest.hexdigest()

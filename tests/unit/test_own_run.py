@@ -1,0 +1,44 @@
+"""Pages of runs of one's own: no sentence of what the book found on its own."""
+
+from pathlib import Path
+
+import jupytext
+import pytest
+
+from xling_utils.book import own_run
+from xling_utils.book.parameters import default_parameters
+
+CHAPTERS = sorted((Path(__file__).parents[2] / "notebooks").glob("[0-9]*.py"))
+SMOKE = {"scale": "smoke", "languages": ["de"]}
+
+
+def texts(notebook: dict) -> list[str]:
+    captions = [cell["metadata"].get("mystnb", {}).get("figure", {}).get("caption", "") for cell in notebook["cells"]]
+    return [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown"] + captions
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_a_page_of_ones_own_has_no_finding_of_the_book(path: Path) -> None:
+    book, own = jupytext.read(path), jupytext.read(path)
+    findings = [cell["source"] for cell in book["cells"] if own_run.OF_THE_RECORD in cell["metadata"].get("tags", ())]
+    findings += [text.split("\n\n")[0] for text in texts(book) if text.startswith("# ")]
+    captions = [text for text in texts(book)[-len(book["cells"]) :] if text]
+    findings += [caption.split("\n\n")[0] for caption in captions]
+    own_run.described(own, SMOKE)
+    page = "\n".join(texts(own))
+    assert len(findings) > 5 and not [text for text in findings if text in page]
+    assert "The answer" not in page and "<!-- value" not in page, "a number of the book's records"
+    title = texts(own)[0].split("\n")[0]
+    assert title.startswith("# ") and title.endswith("?")
+    assert "smoke" in texts(own)[1] and "de" in texts(own)[1]
+    kept = {caption.partition("\n\n")[2] for caption in captions}
+    assert {text for text in texts(own)[-len(own["cells"]) :] if text} <= kept
+
+
+def test_what_makes_a_page_ones_own() -> None:
+    defaults = default_parameters("02_window_size", jupytext.read(CHAPTERS[1]))
+    assert own_run.differing({"scale": "controlled", "seeds": 3, "live": "all", "jobs": 2}, defaults) == {}
+    assert own_run.differing({**SMOKE, "seeds": 3}, defaults) == SMOKE
+    given = {**SMOKE, "seeds": 3, "live": "all", "data": "/a b", "engine": "local"}
+    made = "xling run 02_window_size --scale smoke -p languages '[de]' --seeds 3 -p live all --data DIR"
+    assert own_run.command("02_window_size", given, defaults) == made

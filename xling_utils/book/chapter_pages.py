@@ -1,0 +1,90 @@
+"""An executed notebook as a page of the book: what the machine left in it goes, what a reader needs comes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from xling_utils.book import glossary_notes, own_run
+from xling_utils.book.parameters import default_parameters
+from xling_utils.core.errors import UserError
+from xling_utils.core.files import json_object
+from xling_utils.core.specs import LANGUAGES, of_earlier_recipe
+
+
+def with_values(text: str) -> str:
+    """Text with its numbers as the records have them (see :mod:`numbers`)."""
+    from xling_utils.book import numbers
+
+    return numbers.filled(text, numbers.values()) if numbers.OPENING in text else text
+
+
+def published(root: Path, path: Path) -> bytes:
+    """An executed notebook as the book shows and offers it: without papermill's notes (paths and times of the
+    machine that ran it), with the injected parameters out of sight, its numbers filled in, terms explained in the
+    margin, and below each figure its rows and its command."""
+    import nbformat
+
+    try:
+        notebook = json_object(path)
+        nbformat.validate(notebook)
+        _make_public(root, path.stem, notebook)
+    except (UserError, nbformat.ValidationError, AssertionError, KeyError, TypeError, AttributeError) as error:
+        first = str(error).split("\n")[0]
+        raise UserError(f"{path} is not a notebook ({first}); run `xling run {path.stem}` again") from error
+    terms = glossary_notes.definitions(root / "book/glossary.md")
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = glossary_notes.with_notes(with_values("".join(cell["source"])), terms)
+    return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8")
+
+
+def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
+    given = notebook["metadata"].pop("papermill", {}).get("parameters", {})
+    defaults = default_parameters(chapter, notebook)
+    own = own_run.differing(given, defaults)
+    scales = {scale: _origin(root, chapter, scale) for scale in ("controlled", "natural")}
+    if own:
+        own_run.described(notebook, own)
+    for cell in notebook["cells"]:
+        for key in ("papermill", "execution"):
+            cell["metadata"].pop(key, None)
+        if figure := cell["metadata"].get("mystnb", {}).get("figure"):
+            recorded = scales["natural" if "natural" in figure["name"] else "controlled"]
+            figure["caption"] += _of_own(chapter, given, defaults, scales) if own else recorded
+        tags = cell["metadata"].get("tags", [])
+        if "injected-parameters" in tags and "remove-cell" not in tags:
+            cell["metadata"]["tags"] = [*tags, "remove-cell"]
+
+
+def _of_own(chapter: str, given: Mapping[str, Any], defaults: Mapping[str, Any], recorded: Mapping[str, str]) -> str:
+    """For a caption: the command that made a page of one's own, where its rows lie, and of recorded ones beside them
+    where those come from."""
+    scale = given.get("scale", defaults.get("scale"))
+    alone = any(given.get(name) for name in ("model", "aligned"))
+    rows = f"_build/records/{chapter}.{scale}{'.own' * alone}.csv"
+    made = f"\n\nMade by `{own_run.command(chapter, given, defaults)}`; rows in `{rows}`."
+    beside = "" if alone else recorded.get(scale, "")
+    return made + (f" Recorded seeds: {beside.strip()}" if beside else "")
+
+
+def _origin(root: Path, chapter: str, scale: str) -> str:
+    """For a caption: the committed rows that a figure is drawn from, and the command that makes them again."""
+    rows = root / "book/records" / f"{chapter}.{scale}.csv"
+    if not rows.is_file():
+        return ""
+    with rows.open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file))
+    seeds = len({row["seed"] for row in table})
+    read = dict.fromkeys(row[side] for row in table for side in ("source", "target"))
+    languages = [language for language in read if language != LANGUAGES[0]]  # as they were planned
+    some = f" -p languages '[{', '.join(languages)}]'" if 0 < len(languages) < len(LANGUAGES) - 1 else ""
+    real = " --scale natural --data DIR" if scale == "natural" else ""
+    command = f"xling run {chapter}{real} --seeds {seeds}{some} -p live all"
+    with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
+        earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
+    recipe = ", with an {ref}`earlier recipe <recipe>`" if earlier else ""
+    return f"\n\n{{download}}`Rows (CSV) <../book/records/{rows.name}>`, made by `{command}`{recipe}."
