@@ -11,6 +11,8 @@ STEPS = {"smoke": (20, 20), "controlled": (2_000, 12_000), "natural": (2_000, 16
 """Of a pair's encoder, and of the one of all languages."""
 FIRST_SEED = 11
 """Of its records."""
+LONGER = {"natural": 4}
+"""Scale -> how many times as long as other encoders those of chapter 8 were trained."""
 REAL_TEXT = {"sentences": (3_500, 35_000), "pieces": (1_000, 1_000)}
 """The sizes that real text had."""
 

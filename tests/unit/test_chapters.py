@@ -9,12 +9,13 @@ import jupytext
 import pandas as pd
 import pytest
 
-from benchmarks._earlier import FIRST_SEED, earlier
+from benchmarks._earlier import FIRST_SEED, LONGER, earlier
 from xling_utils import chapters
 from xling_utils.book import chapter_pages
 from xling_utils.chapters import records
 from xling_utils.chapters.data_size import figures as data_size_figures
 from xling_utils.chapters.data_size import plan as data_size
+from xling_utils.chapters.minimult import plan as minimult
 from xling_utils.chapters.shared import joint, published
 from xling_utils.charts import tables
 from xling_utils.charts.shapes import LANGUAGE_NAMES
@@ -198,6 +199,7 @@ def test_the_command_below_a_figure_trains_every_recorded_run(
     if specs.of_earlier_recipe(runs["spec"]):
         monkeypatch.setitem(specs.RECIPES, "training", 1)
         monkeypatch.setitem(scales._SCALES, scale, earlier(scales.scale(scale)))
+        monkeypatch.setattr(minimult, "LONGER", LONGER)
         first = FIRST_SEED
     else:
         first = scales.FIRST_REPORTED_SEED
