@@ -74,7 +74,7 @@ def test_base_run(run_here: Callable[..., str]) -> None:
     rows = table(run_here("base_run", "--quick"))
     assert [(row["scale"], row["recipe"]) for row in rows] == [("smoke", "earlier"), ("smoke", "today's")]
     for row in rows:
-        assert number(row["of all steps"]) > 0 and number(row["of preparation"]) > 0
+        assert number(row["of all steps"]) >= 0 and number(row["of preparation"]) >= 0  # a fast machine rounds to none
         for kind in ("plain", "centred"):
             assert number(row[f"{kind} at the end"]) > 0
             reached = row["CPU-seconds to plain" if kind == "plain" else "to centred"]
@@ -97,7 +97,7 @@ def test_chapters(run_here: Callable[..., str]) -> None:
     (chapter, *counts), (together, *sums) = found
     assert (chapter, together, counts) == ("02_window_size", "together", sums)
     new_runs, training, new_tables, measuring, _ = map(int, counts)
-    assert new_runs == 2 and new_tables > 2 and training > 0 and measuring > 0
+    assert new_runs == 2 and new_tables > 2 and training >= 0 and measuring >= 0  # whole seconds
     assert re.findall(r"^\| 02_window_size \| (en-fr .*) \| \d+ \| [\d,]+ \|$", text, re.M) == [
         "en-fr bert: BERT, 600, 24", "en-fr bert: BERT, 600, 12",
     ]  # fmt: skip
