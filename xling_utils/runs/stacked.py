@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.func import functional_call, stack_module_state, vmap
 from torch.nn import Parameter
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from xling_utils.core.specs import RunSpec, TrainingSpec
 from xling_utils.models import optimizers
@@ -80,7 +81,8 @@ class Stack:
     def losses(self, batch: dict[str, Tensor]) -> Tensor:
         """(encoders, rows, ...) of each tensor -> (encoders,)."""
         one = vmap(lambda weights, own: functional_call(self.model, weights, (), own), randomness="different")
-        return one(self._weights, batch)
+        with sdpa_kernel(SDPBackend.MATH):  # the fused ones refuse the strides of vmap in their backward pass
+            return one(self._weights, batch)
 
     @torch.no_grad()
     def hand_over(self) -> None:
