@@ -35,7 +35,7 @@ class Block(nn.Module):
 
     def __init__(self, spec: EncoderSpec) -> None:
         super().__init__()
-        self.heads = spec.heads
+        self.heads, self.fused = spec.heads, True
         self.qkv = nn.Linear(spec.width, 3 * spec.width)
         self.out = nn.Linear(spec.width, spec.width)
         self.norm1 = nn.LayerNorm(spec.width, eps=NORM_EPSILON)
@@ -60,14 +60,15 @@ class Block(nn.Module):
             rows = torch.arange(batch, device=x.device)[:, None] * length
             x = x.flatten(0, 1).index_select(0, (chosen + rows).ravel()).view(batch, -1, width)
             query = F.linear(x, weights[0], biases[0]).view(batch, -1, self.heads, per_head).transpose(1, 2)
-        mixed = _attend(query, key, value, mask).transpose(1, 2).reshape(x.shape)
+        fused = self.fused and (length > SHORT or x.is_cuda)
+        mixed = _attend(query, key, value, mask, fused=fused).transpose(1, 2).reshape(x.shape)
         x = self.norm1(x + self.out(mixed))
         return self.norm2(x + self.down(F.gelu(self.up(x))))
 
 
-def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, fused: bool) -> Tensor:
     """Scaled dot products (Vaswani et al. 2017, eq. 1), all (batch, heads, length, width of a head)."""
-    if key.shape[2] > SHORT or key.is_cuda:
+    if fused:
         return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
     with torch.autocast(key.device.type, enabled=False):  # products this small are faster in single precision
         scores = (query.float() * query.shape[-1] ** -0.5) @ key.float().transpose(-1, -2)

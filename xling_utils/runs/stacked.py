@@ -19,11 +19,10 @@ from torch import Tensor
 from torch.func import functional_call, stack_module_state, vmap
 from torch.nn import Parameter
 from torch.nn import functional as F
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from xling_utils.core.specs import RunSpec, TrainingSpec
 from xling_utils.models import optimizers
-from xling_utils.models.encoder import Encoders
+from xling_utils.models.encoder import Block, Encoders
 from xling_utils.runs.pretraining import Report, Text, Trainee, learn
 
 States = MutableMapping[Tensor, Any]
@@ -68,6 +67,9 @@ class Stack:
         size = max(_words(trainee.model) for trainee in trainees)
         padded = [_padded(trainee.model, size).to(self.accelerator.device) for trainee in trainees]
         self.model, (self._weights, _) = copy.deepcopy(first).to("meta"), stack_module_state(padded)
+        for block in self.model.modules():
+            if isinstance(block, Block):
+                block.fused = False  # backward passes of the fused kernels refuse the strides and types of vmap
         names = {id(weight): name for name, weight in first.named_parameters()}
         matrices = {
             parts: [self._weights[names[id(weight)]] for weight in several]
@@ -81,8 +83,7 @@ class Stack:
     def losses(self, batch: dict[str, Tensor]) -> Tensor:
         """(encoders, rows, ...) of each tensor -> (encoders,)."""
         one = vmap(lambda weights, own: functional_call(self.model, weights, (), own), randomness="different")
-        with sdpa_kernel(SDPBackend.MATH):  # the fused ones refuse the strides of vmap in their backward pass
-            return one(self._weights, batch)
+        return one(self._weights, batch)
 
     @torch.no_grad()
     def hand_over(self) -> None:
