@@ -43,7 +43,7 @@ def test_mixed_pairs_are_those_of_one_encoder_for_all(tables: dict[str, pd.DataF
 
 
 def drawn(rows: pd.DataFrame, table: pd.DataFrame, conditions: list[str]) -> dict:
-    floors = contrast_figures.floors(table, "fr")
+    floors = contrast_figures.floors(table[table["target"] == "fr"])
     chart = contrast_figures.figure(rows, floors, conditions, "A description.")
     return chart.to_dict()
 

@@ -25,6 +25,8 @@ from xling_utils.core.specs import LANGUAGES, EncoderSpec, run_from_dict, to_dic
 
 ROOT = Path(__file__).resolve().parents[2]
 OTHERS = LANGUAGES[1:]
+IN_TURN = ("02_window_size", "03_overlap", "04_architecture")
+"""Chapters whose seeds take languages in turn in the controlled world."""
 
 
 def test_headline_holds_the_base_pair_at_both_sizes() -> None:
@@ -191,10 +193,13 @@ def test_the_command_below_a_figure_trains_every_recorded_run(
     chapter: str, scale: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the recipe, and from the first seed on, that were in force when they were made."""
-    (command,) = re.findall("`(xling run .*?)`", chapter_pages._origin(ROOT, chapter, scale))
+    told = chapter_pages._origin(ROOT, chapter, scale)
+    (command,) = re.findall("`(xling run .*?)`", told)
     words = shlex.split(command)
-    named = next((word.strip("[]").split(", ") for word in words if word.startswith("[")), list(OTHERS))
-    seeds = int(words[words.index("--seeds") + 1])
+    named = next((_listed(word) for word in words if word.startswith("[")), list(OTHERS))
+    blocks = [(0, named, int(words[words.index("--seeds") + 1]))]
+    for seed, count, languages in re.findall(r"from seed (\d+) on (\d+) with `(.*?)`", told):
+        blocks.append((int(seed) - scales.FIRST_REPORTED_SEED, _listed(languages), int(count)))
     runs = pd.read_csv(ROOT / f"book/records/{chapter}.{scale}.runs.csv", keep_default_na=False)
     if specs.of_earlier_recipe(runs["spec"]):
         monkeypatch.setitem(specs.RECIPES, "training", 1)
@@ -203,11 +208,31 @@ def test_the_command_below_a_figure_trains_every_recorded_run(
         first = FIRST_SEED
     else:
         first = scales.FIRST_REPORTED_SEED
-    plan = chapters.declared(chapter).grid(scales.scale(scale), named, seeds, "all")
-    moved = [planned.moved(first - scales.FIRST_REPORTED_SEED) for planned in plan]
+    moved = [
+        planned.moved(first - scales.FIRST_REPORTED_SEED + later)
+        for later, languages, seeds in blocks
+        for planned in chapters.declared(chapter).grid(scales.scale(scale), languages, seeds, "all")
+    ]
     made = {spec for planned in moved for spec in planned.specs}
     recorded = {run_from_dict(json.loads(spec)) for spec in runs["spec"]}
     assert recorded and not recorded - made
+
+
+def _listed(languages: str) -> list[str]:
+    return languages.strip("[]").split(", ") if languages else list(OTHERS)
+
+
+def test_a_caption_tells_which_seeds_read_which_languages(tmp_path: Path) -> None:
+    (tmp_path / "book/records").mkdir(parents=True)
+    rows = tmp_path / "book/records/03_overlap.controlled.csv"
+    lines = ["seed,source,target", *(f"{seed},en,{'fr' if seed < 33 else 'zh'}" for seed in range(31, 36))]
+    rows.write_text("\n".join([*lines, "31,enfake,fr"]), encoding="utf-8")
+    rows.with_suffix(".runs.csv").write_text("spec\n", encoding="utf-8")
+    told = chapter_pages._origin(tmp_path, "03_overlap", "controlled")
+    assert (
+        "`xling run 03_overlap --seeds 2 -p languages '[fr]' --records-only -p first_seed 31`"
+        ", from seed 33 on 3 with `[zh]`." in told
+    )
 
 
 def test_on_real_text_inference_is_asked_of_every_encoder_and_of_an_untrained_one() -> None:
@@ -223,7 +248,8 @@ def test_records_are_of_as_many_seeds_as_the_book_promises(chapter: str, scale: 
     table = records.load(chapter, scale)
     table = table[table["task"] != "NLI with shift"]  # every seed at the weight that its development set chose
     factors = [name for name in chapters.declared(chapter).columns if name not in ("beside", "part_of_speech")]
-    seeds = table.groupby([*factors, "task", "source", "target"], dropna=False)["seed"].nunique()
+    languages = [] if chapter in IN_TURN and scale == "controlled" else ["source", "target"]
+    seeds = table.groupby([*factors, "task", *languages], dropna=False)["seed"].nunique()
     assert list(seeds[seeds < fewest].index) == []
 
 

@@ -129,7 +129,7 @@ def test_real_text_is_drawn_a_mark_a_language():
     assert contrast_figures.targets(rows) == ["fr", "ru"]
     found = contrast_figures.by_language(rows, natural, "condition")
     assert set(found["shown"]) == {"French", "Russian"} and set(found["seeds"]) == {3}
-    floors = contrast_figures.floors(rows, "fr", "ru")
+    floors = contrast_figures.floors(rows[rows["target"] != "en"])
     spec = contrast_figures.figure(found, floors, overlap.ORDER, "A description.").to_dict()
     drawn = next(
         layer["encoding"]["color"]["scale"]["domain"] for layer in spec["layer"] if "color" in layer["encoding"]
@@ -144,6 +144,43 @@ def test_languages_are_told_apart_by_colour_or_shape():
     assert len(set(shapes.LANGUAGE_MARKS.values())) == len(shapes.LANGUAGE_MARKS)
     together = [shapes.LANGUAGE_MARKS[shapes.LANGUAGE_NAMES[code]][0] for code in contrasts.NATURAL_LANGUAGES]
     assert len(set(together)) == len(together)
+
+
+def in_turn() -> pd.DataFrame:
+    """Seeds 31 and 32 of French, 33 and 34 of Russian; an encoder of more languages beside them."""
+    rows = [
+        {"condition": condition, "seed": seed, "task": "NLI", "metric": metric, "source": source, "target": target,
+         "layer": None, "step": None, "run": f"{condition}{seed}", "value": value + seed / 1000}
+        for seed in (31, 32, 33, 34)
+        for own in ["fr" if seed < 33 else "ru"]
+        for condition, value in (("base", 0.5), ("other", 0.4 if own == "fr" else 0.2))
+        for metric, source, target in (("accuracy", "en", "en"), ("accuracy", "en", own), ("accuracy_mixed", own, "en"))
+    ]  # fmt: skip
+    more = [row | {"condition": "more", "target": "fr", "run": "more"} for row in rows if row["seed"] == 34]
+    return pd.DataFrame([*rows, *more[:1]])
+
+
+def test_seeds_may_take_languages_in_turn() -> None:
+    table = in_turn()
+    assert contrasts.partners(table, "fr") == {31: "fr", 32: "fr", 33: "ru", 34: "ru"}
+    found = contrast_figures.values(table, scale("controlled"), ["condition"], "fr")
+    assert set(found["condition"]) == {"base", "other"}, "French is not the language of seed 34"
+    lost = contrast_figures.paired(*(found[found["condition"] == name] for name in ("base", "other")))
+    assert lost.value == pytest.approx(0.2) and lost.n == 4
+    assert lost.high - lost.low == pytest.approx(0), "the languages differ by much, seeds of a language by nothing"
+    shown = contrast_figures.rows_of(table.iloc[:0], table, scale("controlled"), "condition", "fr")
+    inference = shown.set_index("condition").loc["other"]
+    assert inference["value"] == pytest.approx(0.3325) and inference["seeds"] == 4
+    apart = 4.302653 * (0.5e-6 / 4) ** 0.5  # Student's t of 2, seeds of a language .001 apart
+    assert inference["high"] - inference["value"] == pytest.approx(apart, rel=1e-4)
+
+
+def test_mixed_pairs_of_languages_in_turn_are_of_english_and_the_other() -> None:
+    table = in_turn()
+    shown = overlap.mixed(table, "fr").set_index("condition")
+    assert list(shown.columns) == ["en / en", "other / other", "en / other", "other / en"]
+    assert shown.loc["other", "other / en"] == shown.loc["other", "other / other"] == pytest.approx(0.3325)
+    assert list(overlap.mixed(table[table["seed"] < 33], "fr").columns)[2:] == ["fr / fr", "en / fr", "fr / en"]
 
 
 def rows(values: dict[int, float]) -> pd.DataFrame:

@@ -10,12 +10,12 @@ from scipy import stats
 
 from xling_utils.core.errors import UserError
 from xling_utils.measures.metrics import retrieval
+from xling_utils.measures.metrics.intervals import over_seeds
 from xling_utils.measures.metrics.retrieval import (
     bootstrap,
     chance_reciprocal_rank,
     mean_reciprocal_rank,
     nearest,
-    over_seeds,
     precision_at_k,
     ranks,
     reciprocal_ranks,

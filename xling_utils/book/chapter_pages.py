@@ -76,15 +76,31 @@ def _origin(root: Path, chapter: str, scale: str) -> str:
     rows = root / "book/records" / f"{chapter}.{scale}.csv"
     if not rows.is_file():
         return ""
-    with rows.open(encoding="utf-8", newline="") as file:
-        table = list(csv.DictReader(file))
-    seeds = len({row["seed"] for row in table})
-    read = dict.fromkeys(row[side] for row in table for side in ("source", "target"))
-    languages = [language for language in read if language != LANGUAGES[0]]  # as they were planned
-    some = f" -p languages '[{', '.join(languages)}]'" if 0 < len(languages) < len(LANGUAGES) - 1 else ""
     real = " --scale natural --data DIR" if scale == "natural" else ""
-    command = f"xling run {chapter}{real} --seeds {seeds}{some} -p live all"
+    (first, (seeds, languages)), *others = _blocks(rows).items()
+    some = f" -p languages '{languages}'" if languages else ""
+    command = f"xling run {chapter}{real} --seeds {seeds}{some} "
+    command += f"--records-only -p first_seed {first}" if others else "-p live all"
+    then = "".join(f", from seed {each} on {n} with `{which}`" for each, (n, which) in others)
     with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
         earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
     recipe = ", with an {ref}`earlier recipe <recipe>`" if earlier else ""
-    return f"\n\n{{download}}`Rows (CSV) <../book/records/{rows.name}>`, made by `{command}`{recipe}."
+    return f"\n\n{{download}}`Rows (CSV) <../book/records/{rows.name}>`, made by `{command}`{then}{recipe}."
+
+
+def _blocks(rows: Path) -> dict[int, tuple[int, str]]:
+    """Seeds of recorded ``rows`` that read the same languages: the first of them -> their number, and the languages as
+    the parameter has them, nothing where they are all."""
+    read: dict[int, dict[str, None]] = {}
+    with rows.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):  # as they were planned
+            read.setdefault(int(row["seed"]), {}).update({row["source"]: None, row["target"]: None})
+    blocks: dict[int, tuple[int, str]] = {}
+    first, before = 0, None
+    for seed, languages in sorted(read.items()):
+        others = [language for language in languages if language in LANGUAGES[1:]]
+        if others != before:
+            first, before = seed, others
+        some = f"[{', '.join(others)}]" if 0 < len(others) < len(LANGUAGES) - 1 else ""
+        blocks[first] = (seed - first + 1, some)
+    return blocks

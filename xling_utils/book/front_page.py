@@ -70,9 +70,9 @@ def left(scale: str) -> list[tuple[Lesson, Interval]]:
         of = {"without": lesson.without, "whole": lesson.whole}
         selections = {name: common | where for name, where in of.items()}
         selections["chance"] = common | lesson.whole | {"metric": "chance"}
-        values = sample(test, selections, rows).values
-        if values:
-            found.append((lesson, over_seeds(list(values)).drawn()))
+        over = sample(test, selections, rows)
+        if over.values:
+            found.append((lesson, over_seeds(over.values, over.languages).drawn()))
     return found
 
 

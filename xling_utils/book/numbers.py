@@ -106,12 +106,12 @@ def _interval(path: Path, name: str, number: Number, rows: Rows) -> Interval:
     common = {"chapter": number.chapter, **(ledger.load().measures[number.measured] if number.measured else {})}
     selections = {key: {**common, **where} for key, where in number.of.items()}
     try:
-        found = sample(Predicate(number.quantity, above=0), selections, rows).values
+        found = sample(Predicate(number.quantity, above=0), selections, rows)
     except UserError as error:
         raise UserError(f"{path}: {name}: {error}") from None
-    if not found:
+    if not found.values:
         raise UserError(f"{path}: {name}: not recorded at scale {number.scale}")
-    return over_seeds(list(found))
+    return over_seeds(found.values, found.languages)
 
 
 def _read(path: Path) -> dict[str, Number]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
 
 from xling_utils.claims.predicates import Predicate, Sample
-from xling_utils.measures import Interval
+from xling_utils.measures import Estimate, Interval
 
 REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN = "reproduced", "partly", "not reproduced", "cannot tell"
 UNTESTABLE, UNTESTED = "not testable", "untested"
@@ -119,59 +118,10 @@ def threshold(claims: Sequence[Decision]) -> float:
 
 def part(test: Predicate, measure: str, found: Sample, matters: float = 0.0) -> Part:
     """One test on its sample."""
-    estimate = Estimate.of(found)
+    estimate = Estimate.of(found.values, found.languages)
     holds, fails = _sides(test, estimate)
     _, small = _sides(test, estimate, matters)
     return Part(test, measure, estimate.interval(), found.unit, (holds, fails, small), matters, estimate.means)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over ``n`` values with its standard ``error`` and degrees of ``freedom``. Of seeds that took languages in
-    turn it is the mean of the languages' ``means``, and the error is made of what seeds of one language differ by:
-    nothing is said about other languages."""
-
-    mean: float
-    error: float
-    freedom: int
-    n: int
-    means: Mapping[str, float]
-
-    @classmethod
-    def of(cls, sample: Sample) -> Estimate:
-        """Languages count alike; those of which no two seeds are there are not told apart."""
-        labels = sample.languages or ("",) * len(sample.values)
-        pairs = list(zip(labels, sample.values, strict=True))
-        groups = [[value for label, value in pairs if label == each] for each in sorted({*labels})]
-        if len(groups) == len(sample.values):
-            groups, labels = [list(sample.values)] if groups else [], ("",)
-        means = [fmean(group) for group in groups]
-        n, freedom = len(sample.values), len(sample.values) - len(groups)
-        if freedom < 1:
-            return cls(means[0] if n else math.nan, math.nan, 0, n, {})
-        squares = sum((value - mean) ** 2 for group, mean in zip(groups, means, strict=True) for value in group)
-        alike = all(min(group) == max(group) for group in groups)
-        error = 0.0 if alike else (squares / freedom * sum(1 / len(group) for group in groups)) ** 0.5 / len(groups)
-        by = dict(zip(sorted({*labels}), means, strict=True)) if len(groups) > 1 else {}
-        return cls(fmean(means), error, freedom, n, by)
-
-    def interval(self) -> Interval:
-        """Student's, at 95 %; without bounds where a single value is there."""
-        from scipy.special import stdtrit  # scipy.stats has the same, and takes half a second to import
-
-        half = float(stdtrit(self.freedom, 0.975)) * self.error if self.freedom else math.nan
-        return Interval(self.mean, self.mean - half, self.mean + half, self.n)
-
-    def sides(self, bound: float) -> tuple[float, float]:
-        """p that the mean is not above ``bound``, and that it is not below. Values that are all alike, as rank
-        correlations of few languages can be, have no scatter for Student's t: the sign test."""
-        from scipy.special import stdtr
-
-        if self.error == 0:
-            chance = 0.5**self.n
-            return (chance if self.mean > bound else 1.0, chance if self.mean < bound else 1.0)
-        distance = (self.mean - bound) / self.error
-        return float(stdtr(self.freedom, -distance)), float(stdtr(self.freedom, distance))
 
 
 def holm(ps: Sequence[float]) -> list[float]:

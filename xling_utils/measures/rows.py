@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xling_utils.measures.metrics.retrieval import Interval, bootstrap
+from xling_utils.measures.metrics.intervals import Interval
+from xling_utils.measures.metrics.retrieval import bootstrap
 
 
 def row(

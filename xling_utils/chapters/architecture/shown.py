@@ -10,6 +10,7 @@ from xling_utils.chapters.architecture import figures
 from xling_utils.chapters.architecture.plan import of_factor
 from xling_utils.chapters.opening import Opened
 from xling_utils.chapters.shared import contrast_figures, published
+from xling_utils.chapters.shared.contrasts import of_partners
 
 
 def factor(chapter: Opened, name: str) -> Any:
@@ -19,7 +20,7 @@ def factor(chapter: Opened, name: str) -> Any:
     if name in figures.PRINTED:
         rows = pd.concat([rows, figures.paper(name, published.table)])
     levels = figures.levels(name, rows, chapter.sizes)
-    floor = contrast_figures.floors(chapter.both, chapter.base)
+    floor = contrast_figures.floors(of_partners(chapter.both, chapter.base))
     return contrast_figures.figure(rows, floor, levels, f"Retrieval and transfer by {name}.")
 
 

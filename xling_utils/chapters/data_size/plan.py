@@ -109,14 +109,15 @@ def with_sources(live: pd.DataFrame, recorded: pd.DataFrame) -> list[tuple[str, 
 
 def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Mean over seeds with Student's 95 % interval as charts show it (:meth:`Interval.drawn`): columns ``by``,
-    ``value``, ``low``, ``high``, ``seeds``."""
+    ``value``, ``low``, ``high``, ``seeds``. A column ``partner`` names the language that a seed took in turn."""
     found = []
-    means = rows.groupby([*by, "seed"], sort=False)["value"].mean()
-    values: dict[Any, list[float]] = {}
-    for (*key, _), mean in zip(means.index, means.tolist(), strict=True):
-        values.setdefault(tuple(key), []).append(mean)
+    rows = rows if "partner" in rows else rows.assign(partner="")
+    means = rows.groupby([*by, "seed", "partner"], sort=False)["value"].mean()
+    values: dict[Any, list[tuple[float, str]]] = {}
+    for (*key, _, partner), mean in zip(means.index, means.tolist(), strict=True):
+        values.setdefault(tuple(key), []).append((mean, partner))
     for key, seeds in values.items():
-        interval = over_seeds(seeds).drawn()
+        interval = over_seeds(*zip(*seeds, strict=True)).drawn()
         found.append(
             dict(zip(by, key, strict=True))
             | {"value": interval.value, "low": interval.low, "high": interval.high, "seeds": interval.n}

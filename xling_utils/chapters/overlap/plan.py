@@ -11,6 +11,7 @@ import pandas as pd
 from xling_utils.chapters.planning import Chapter, Planned
 from xling_utils.chapters.shared import contrast_figures as figures
 from xling_utils.chapters.shared import contrasts
+from xling_utils.chapters.shared.contrasts import partners
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import Change, RunSpec
 from xling_utils.corpora.controlled.world import DOMAINS
@@ -125,12 +126,14 @@ def changes(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def mixed(table: pd.DataFrame, language: str) -> pd.DataFrame:
-    """Accuracy of inference by the languages of premise and hypothesis: mean over seeds, a condition a row."""
+    """Accuracy of inference by the languages of premise and hypothesis, English or the seed's other language (the base
+    ``language``, or one taken in turn): mean over seeds, a condition a row."""
     rows = table[table["metric"].isin(["accuracy", "accuracy_mixed"]) & (table["task"] == INFERENCE)]
-    pure = rows[rows["metric"] == "accuracy"].assign(pair=lambda r: r["target"] + " / " + r["target"])
-    both = rows[rows["metric"] == "accuracy_mixed"].assign(pair=lambda r: r["source"] + " / " + r["target"])
-    pairs = ["en / en", f"{language} / {language}", f"en / {language}", f"{language} / en"]
-    every = pd.concat([pure, both])
-    every = every[every["pair"].isin(pairs)]
-    table = every.pivot_table("value", "condition", "pair", "mean", sort=False)
+    partner = rows["seed"].map(partners(rows, language))
+    name = "other" if partner.nunique() > 1 else next(iter(partner), language)
+    pure = rows["metric"] == "accuracy"
+    sides = {side: rows[side].mask(rows[side] == partner, name) for side in ("source", "target")}
+    pair = sides["source"].where(~pure, sides["target"]) + " / " + sides["target"]
+    pairs = ["en / en", f"{name} / {name}", f"en / {name}", f"{name} / en"]
+    table = rows.assign(pair=pair)[pair.isin(pairs)].pivot_table("value", "condition", "pair", "mean", sort=False)
     return table.reindex(columns=pairs).rename_axis(index="condition").reset_index()

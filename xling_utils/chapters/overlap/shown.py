@@ -11,6 +11,7 @@ from xling_utils.chapters.opening import Opened
 from xling_utils.chapters.overlap import plan
 from xling_utils.chapters.shared import contrast_figures as figures
 from xling_utils.chapters.shared import published
+from xling_utils.chapters.shared.contrasts import of_partners
 
 TRANSFER = "inference and named entities"
 
@@ -35,7 +36,7 @@ def domain(chapter: Opened) -> Any:
 
 def _figure(chapter: Opened, paper: pd.DataFrame, conditions: Sequence[str], told: str) -> Any:
     rows = figures.rows_of(chapter.shown, chapter.recorded, chapter.sizes, "condition", chapter.base)
-    floor = figures.floors(chapter.both, chapter.base)
+    floor = figures.floors(of_partners(chapter.both, chapter.base))
     return figures.figure(pd.concat([rows, paper]), floor, conditions, f"Retrieval, {TRANSFER} {told}.")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from xling_utils.chapters.data_size.plan import headline_layer, summary, with_sources
-from xling_utils.chapters.shared.contrasts import targets
+from xling_utils.chapters.shared.contrasts import of_partners, targets
 from xling_utils.core.scales import Scale
 from xling_utils.measures import Interval, over_seeds
 from xling_utils.measures.names import ENTITIES, INFERENCE
@@ -34,12 +34,13 @@ FLOORS = {
 """Name of a measure -> what a model that knows nothing gets: name, task and metric."""
 
 
-def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], target: str) -> pd.DataFrame:
-    """One row a condition, measure and seed: columns ``by``, ``measure``, ``seed``, ``value``.
+def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], base: str) -> pd.DataFrame:
+    """One row a condition, measure and seed: columns ``by``, ``measure``, ``seed``, ``partner``, ``value``.
 
-    English with ``target``; retrieval is centred and read at the middle layer (0 for static vectors).
+    English with each seed's partner (:func:`of_partners`); retrieval is centred and read at the middle layer (0 for
+    static vectors).
     """
-    rows = table[table["step"].isna() & (table["target"] == target)]
+    rows = of_partners(table[table["step"].isna()], base)
     middle = headline_layer(scale)
     deepest = rows.groupby("run")["layer"].transform("max")
     at = rows["layer"].isna() | (rows["layer"] == deepest.clip(upper=middle))
@@ -48,14 +49,14 @@ def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], target: str) ->
         found = rows[at & (rows["task"] == task) & (rows["metric"] == metric)]
         frames.append(found.assign(measure=measure))
     found = pd.concat(frames, ignore_index=True)
-    return found.groupby([*by, "measure", "seed"], sort=False)["value"].mean().reset_index()
+    return found.groupby([*by, "measure", "seed", "partner"], sort=False)["value"].mean().reset_index()
 
 
-def rows_of(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, by: str, target: str) -> pd.DataFrame:
+def rows_of(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, by: str, base: str) -> pd.DataFrame:
     """Rows as ``contrast_shapes.contrasts`` takes them; each seed of this machine a mark, recorded seeds a mean."""
     frames = []
     for shown, table in with_sources(live, recorded):
-        found = values(table, scale, [by], target)
+        found = values(table, scale, [by], base)
         keys = [by, "measure"] if shown == "recorded" else [by, "measure", "seed"]
         frames.append(summary(found, keys).assign(shown=shown))
     return _drawn(frames, by)
@@ -74,16 +75,16 @@ def by_language(table: pd.DataFrame, scale: Scale, by: str) -> pd.DataFrame:
 
     frames = []
     for target in targets(table):
-        means = summary(values(table, scale, [by], target), [by, "measure"])
+        means = summary(values(table[table["target"] == target], scale, [by], target), [by, "measure"])
         frames.append(means.assign(shown=LANGUAGE_NAMES[target]))
     return _drawn(frames, by)
 
 
-def floors(table: pd.DataFrame, *languages: str) -> pd.DataFrame:
-    """What knowing nothing gets in ``languages``, on average, as ``contrast_shapes.contrasts`` takes it."""
+def floors(table: pd.DataFrame) -> pd.DataFrame:
+    """What knowing nothing gets in the languages of a table, on average, as ``contrast_shapes.contrasts`` takes it."""
     found = []
     for measure, (name, task, metric) in FLOORS.items():
-        rows = table[(table["task"] == task) & (table["metric"] == metric) & table["target"].isin(languages)]
+        rows = table[(table["task"] == task) & (table["metric"] == metric)]
         if len(rows):
             found.append({"measure": measure, "name": name, "value": rows["value"].mean()})
     return pd.DataFrame(found, columns=["measure", "name", "value"])
@@ -119,7 +120,8 @@ def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], d
 def on_real_text(chapter: Opened, rows: pd.DataFrame, description: str, *languages: str) -> Any:
     """Figure: the conditions of recorded ``rows`` (with a column ``condition``) in every language; above what knowing
     nothing gets in ``languages``, or in all."""
-    floor = floors(chapter.recorded, *(languages or targets(chapter.recorded)))
+    recorded = chapter.recorded
+    floor = floors(recorded[recorded["target"].isin(languages or targets(recorded))])
     drawn = by_language(rows, chapter.sizes, "condition")
     return figure(drawn, floor, list(dict.fromkeys(rows["condition"])), description)
 
@@ -141,13 +143,15 @@ def differences(found: pd.DataFrame, by: str, base: str) -> pd.DataFrame:
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
     """Mean over seeds of ``first`` - ``second`` (columns ``seed``, ``value``), seeds that both have.
 
-    A seed's several rows (languages) are averaged before.
+    A seed's several rows (languages) are averaged before; ``partner``, where there is such a column, is the language
+    that it took in turn.
     """
-    one, other = (frame.groupby("seed")["value"].mean() for frame in (first, second))
+    keys = ["seed", *(["partner"] if "partner" in first else [])]
+    one, other = (frame.groupby(keys)["value"].mean() for frame in (first, second))
     differences = (one - other).dropna()
     if differences.empty:
         return Interval(float("nan"), float("nan"), float("nan"), 0)
-    return over_seeds(differences.tolist())
+    return over_seeds(differences.tolist(), differences.index.get_level_values(-1) if len(keys) > 1 else ())
 
 
 def _percent(change: Interval, level: float) -> str:

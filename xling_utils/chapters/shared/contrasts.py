@@ -57,6 +57,22 @@ def experiment(own: str, row: dict[str, Any]) -> str | None:
     return "R33" if row["task"] == ENTITIES else own
 
 
+def partners(table: pd.DataFrame, base: str | None = None) -> dict[int, str]:
+    """Seed -> the language that most of its runs read beside English; seeds may take languages in turn. Where a seed's
+    runs read several alike, it is ``base``."""
+    beside = table[table["target"] != "en"]
+    runs = beside.groupby(["seed", "target"], sort=False)["run"].nunique().reset_index()
+    runs = runs.assign(base=runs["target"] == base).sort_values(["run", "base"], ascending=False, kind="stable")
+    first = runs.drop_duplicates("seed").sort_values("seed")
+    return dict(zip(first["seed"].astype(int), first["target"], strict=True))
+
+
+def of_partners(table: pd.DataFrame, base: str) -> pd.DataFrame:
+    """The rows of each seed in its language of :func:`partners`, which a column ``partner`` names."""
+    found = table.assign(partner=table["seed"].map(partners(table, base)))
+    return found[found["target"] == found["partner"]]
+
+
 def targets(table: pd.DataFrame) -> list[str]:
     """The languages beside English that a table measures, in its order."""
     return [language for language in dict.fromkeys(table["target"]) if language != "en"]

@@ -9,6 +9,7 @@ import pandas as pd
 from xling_utils.chapters.opening import Opened
 from xling_utils.chapters.rows import empty
 from xling_utils.chapters.shared import contrast_figures as figures
+from xling_utils.chapters.shared.contrasts import of_partners
 from xling_utils.chapters.window_size.plan import named, names
 
 BERT, STATIC = "BERT", "word2vec"
@@ -21,7 +22,9 @@ def inputs(chapter: Opened) -> Any:
         return figures.on_real_text(chapter, named(chapter.recorded, BERT, sizes), f"Real text: {description}")
     live, kept = (named(table, BERT, sizes) for table in (chapter.shown, chapter.recorded))
     rows = figures.rows_of(live, kept, sizes, "condition", chapter.base)
-    return figures.figure(rows, figures.floors(chapter.both, chapter.base), names(sizes), f"Word {description}")
+    return figures.figure(
+        rows, figures.floors(of_partners(chapter.both, chapter.base)), names(sizes), f"Word {description}"
+    )
 
 
 def input_changes(chapter: Opened) -> pd.DataFrame:
@@ -41,4 +44,6 @@ def static_windows(chapter: Opened, language: str | None = None) -> Any:
         return None
     drawn = figures.rows_of(empty(chapter.name), rows, sizes, "condition", language)
     conditions = list(dict.fromkeys(rows["condition"]))
-    return figures.figure(drawn, figures.floors(chapter.both, language), conditions, description.capitalize())
+    return figures.figure(
+        drawn, figures.floors(of_partners(chapter.both, language)), conditions, description.capitalize()
+    )

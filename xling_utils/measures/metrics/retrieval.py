@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xling_utils.core.errors import UserError
+from xling_utils.measures.metrics.intervals import Interval
 
 Array = npt.NDArray[np.floating]
 
@@ -23,23 +23,6 @@ BLOCK = 4096
 RESAMPLED = 1 << 18
 """Items that are drawn at a time."""
 CSLS_NEIGHBOURS = 10
-FEWEST_DRAWN = 3
-"""Student's interval of two values is 12.7 standard errors to either side: wider than a chart."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A value with its 95 % interval and the number of things it was computed over."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-    def drawn(self) -> Interval:
-        """As charts show it: without bounds (NaN) where it is over fewer than :data:`FEWEST_DRAWN`."""
-        nan = float("nan")
-        return self if self.n >= FEWEST_DRAWN else Interval(self.value, nan, nan, self.n)
 
 
 def mean_reciprocal_rank(sources: Array, targets: Array, gold: Sequence[set[int]]) -> float:
@@ -174,18 +157,6 @@ def _resampled(items: int, seed: int, draws: int) -> Array:
         places = rng.integers(0, items, block.shape) + np.arange(len(block))[:, None] * items
         block[:] = np.bincount(places.ravel(), minlength=block.size).reshape(block.shape)
     return found
-
-
-def over_seeds(values: Sequence[float]) -> Interval:
-    """Mean over seeds with Student's 95 % interval; a single seed has no interval (NaN bounds)."""
-    from scipy.special import stdtrit  # scipy.stats has the same, and takes half a second to import
-
-    numbers = np.asarray(values, dtype=np.float64)
-    mean = float(numbers.mean())
-    if len(numbers) < 2:
-        return Interval(mean, float("nan"), float("nan"), len(numbers))
-    half = float(stdtrit(len(numbers) - 1, 0.975) * numbers.std(ddof=1) / len(numbers) ** 0.5)
-    return Interval(mean, mean - half, mean + half, len(numbers))
 
 
 def _check(sources: Array, targets: Array, gold: Sequence[set[int]]) -> None:

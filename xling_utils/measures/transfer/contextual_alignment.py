@@ -27,8 +27,8 @@ from xling_utils.corpora import parallel, treebanks
 from xling_utils.corpora.label_files import TAGS
 from xling_utils.measures.encoders.stored_run import Reading
 from xling_utils.measures.metrics.fast_align import align
+from xling_utils.measures.metrics.intervals import Interval
 from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
-from xling_utils.measures.metrics.retrieval import Interval
 from xling_utils.measures.names import CONTEXTUAL
 from xling_utils.measures.rows import row
 from xling_utils.measures.tasks.sentence_similarity import SENTENCES

@@ -29,7 +29,7 @@ from xling_utils.corpora.labelled import INFERENCE_FILES
 from xling_utils.corpora.treebanks import LOW_RESOURCE, UPOS, languages_with_trees, treebank
 from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.encoders.representations import language_means
-from xling_utils.measures.metrics.retrieval import Interval
+from xling_utils.measures.metrics.intervals import Interval
 from xling_utils.measures.names import METHODS, MOVED, PARSING, POS, UPPER, WHOLE
 from xling_utils.measures.names import SHIFTED as TASKS
 from xling_utils.measures.names import SHIFTED_INFERENCE as NLI

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from xling_utils.corpora.treebanks import RELATIONS
-from xling_utils.measures.metrics.retrieval import Interval, resampled_sums
+from xling_utils.measures.metrics.intervals import Interval
+from xling_utils.measures.metrics.retrieval import resampled_sums
 from xling_utils.measures.transfer.inputs import Batch, Input, batches, tagged
 from xling_utils.measures.transfer.readers import Reader
 from xling_utils.measures.transfer.scores import Counts

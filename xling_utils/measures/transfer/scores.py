@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from xling_utils.corpora.label_files import TAGS, repaired
-from xling_utils.measures.metrics.retrieval import Interval, resampled_sums
+from xling_utils.measures.metrics.intervals import Interval
+from xling_utils.measures.metrics.retrieval import resampled_sums
 
 Tags = Sequence[Sequence[str]]
 Counts = npt.NDArray[np.int64]
