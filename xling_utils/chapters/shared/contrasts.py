@@ -21,8 +21,8 @@ world."""
 
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str, conditions: Conditions) -> list[Planned]:
-    """The runs of ``conditions``, base language first: its headline, or all of them with ``live="all"``, on real text
-    for those of ``NATURAL_LANGUAGES`` too."""
+    """The runs of ``conditions`` in the base language: its headline, or with ``live="all"`` all of them, and on real text
+    the headline in the other ``NATURAL_LANGUAGES``."""
     if live == "none":
         return []
     base_language, *others = languages
@@ -34,7 +34,7 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str, conditio
             varied = scale.bert(("en", language), scale.sentences[-1], seed)
             base = base_run(scale, language, seed, first=language == base_language)
             for condition, spec, headline in conditions(scale, base, varied):
-                if headline or live == "all":
+                if headline or (live == "all" and language == base_language):
                     planned.append(Planned(tuple(condition.items()), spec, headline))
     return planned
 
