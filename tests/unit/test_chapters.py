@@ -12,7 +12,7 @@ import pytest
 from benchmarks._earlier import FIRST_SEED, LONGER, earlier
 from xling_utils import chapters
 from xling_utils.book import chapter_pages
-from xling_utils.chapters import records
+from xling_utils.chapters import planning, records, rows
 from xling_utils.chapters.data_size import figures as data_size_figures
 from xling_utils.chapters.data_size import plan as data_size
 from xling_utils.chapters.minimult import plan as minimult
@@ -94,18 +94,42 @@ def test_specs_of_the_grid_survive_json() -> None:
         ({"languages": ("en",)}, "unknown language 'en'"),
         ({"languages": ("fr", "fr")}, "each once"),
         ({"languages": ()}, "at least one"),
+        ({"languages": "en,tr"}, "at least one in a list"),
+        ({"languages": [None]}, "language None: give a code"),
+        ({"languages": [["fr"]]}, "give a code"),
         ({"seeds": 0}, "seeds must be at least 1"),
+        ({"seeds": True}, "seeds takes a whole number, not True"),
+        ({"seeds": 10**9}, "at most 100000"),
         ({"live": "some"}, "unknown live 'some'"),
+        ({"live": ["all"]}, r"unknown live \['all'\]"),
+        ({"jobs": "many"}, "jobs takes a whole number, not 'many'"),
+        ({"jobs": 1.5}, "jobs takes a whole number, not 1.5"),
+        ({"jobs": [2]}, r"jobs takes a whole number, not \[2\]"),
+        ({"jobs": 0}, "jobs must be at least 1"),
+        ({"first_seed": -1}, "first_seed must be at least 0"),
+        ({"processes": None}, "processes takes a whole number"),
+        ({"model": [1]}, r"model takes text, not \[1\]"),
+        ({"aligned": ""}, "aligned takes text"),
+        ({"scheduler": 1}, "scheduler takes text"),
+        *(
+            ({"scheduler": given}, "is no address; write one as in tcp://127.0.0.1:8786")
+            for given in ("nonsense", "file:///tmp/x", "http://[::1", "inproc:", "tcp://host:0", "tcp://host:99999")
+        ),
     ],
 )
 def test_wrong_parameters_are_named(change: dict, words: str) -> None:
     given = {"scale": "controlled", "languages": ("fr",), "seeds": 1, "live": "headline"} | change
     with pytest.raises(UserError, match=words):
-        chapters.check_parameters(**given)
+        chapters.check_parameters(given)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8786", "tcp://[::1]:8786", "tls://a-host.example:1"])
+def test_right_parameters_pass(address: str) -> None:
+    chapters.check_parameters({"scheduler": address, "jobs": None, "rate": "of another's"})
 
 
 def test_real_text_may_have_languages_of_its_own() -> None:
-    chapters.check_parameters("natural", ("fi",), 1, "headline")
+    chapters.check_parameters({"scale": "natural", "languages": ("fi",)})
 
 
 def test_unknown_chapter_is_named() -> None:
@@ -278,3 +302,15 @@ def test_pages_that_show_all_records_say_which_recipe_they_are_of(page: str) -> 
     earlier = any(records.of_earlier_recipe(chapter, "controlled") for chapter in chapters.MODULES)
     text = (ROOT / "book" / f"{page}.md").read_text(encoding="utf-8")
     assert ("recorded runs are of an {ref}`earlier recipe <recipe>`" in text) == earlier
+
+
+def test_what_would_take_days_is_said_before_it_begins(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr(rows, "ensure_rows", lambda *_: dict.fromkeys([], Path()))
+    with pytest.raises(KeyError):  # nothing is measured here
+        chapters.table("02_window_size", "natural", ["fr"], 5400, "headline")
+    assert re.search(r"10800 runs, some \d,\d\d\d core-hours to train", capsys.readouterr().err)
+    with pytest.raises(KeyError):
+        chapters.table("02_window_size", "controlled", ["fr"], 20, "headline")
+    assert not capsys.readouterr().err
+    base = scales.scale("controlled").bert(("en", "fr"), 15_000, 31)
+    assert 10 < 3600 * planning.core_hours([base]) < 60, "twenty seconds on the core that it was measured on"

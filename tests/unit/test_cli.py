@@ -23,7 +23,9 @@ FIRST = """
 
 # %% tags=["parameters"]
 scale = "controlled"
-languages = ["en", "fr"]
+languages = ["de", "fr"]
+jobs = None
+scheduler = None
 seeds = 3
 live = "headline"
 data = None
@@ -101,7 +103,11 @@ MISTAKES = [
     (["run", "-p", "scale", "huge"], "01_first: unknown scale 'huge'; known: smoke,"),
     (["run", "--engine", "spark"], "01_first: unknown engine 'spark'; known: local, dask"),
     (["run", "-p", "live", "some"], "01_first: unknown live 'some'; known: headline, all, none"),
-    (["run", "-p", "languages", "[en, xx]"], "01_first: unknown language 'xx'; known: en, fr, es"),
+    (["run", "-p", "languages", "[fr, xx]"], "01_first: unknown language 'xx'; known beside English: fr, es"),
+    (["run", "-p", "languages", "[]"], "01_first: languages: name at least one"),
+    (["run", "-p", "seeds", "1:30:00"], "01_first: parameter seeds takes a whole number, not '1:30:00'"),
+    (["run", "-p", "jobs", "true"], "01_first: jobs takes a whole number, not True"),
+    (["run", "-p", "scheduler", "nonsense"], "01_first: scheduler 'nonsense' is no address"),
     (["run", "-p", "languages", "en"], "parameter languages takes a list as in '.a, b.', not 'en'"),
     (["run", "-p", "langages", "[en]"], "01_first: unknown parameter 'langages'; known: data, engine"),
     (["run", "-p", "rate", "1"], "02_second: unknown parameter 'rate'; known: scale, seeds"),
@@ -146,7 +152,7 @@ def test_outside_of_a_book(tmp_path: Path, xling: Call) -> None:
 
 
 def test_chapters_are_executed_once_and_again_when_something_changes(book: Path, xling: Call) -> None:
-    options = ("run", "01_first", "-p", "languages", "[en, ur]", "--seeds", "2", "-p", "rate", "1")
+    options = ("run", "01_first", "-p", "languages", "[de, ur]", "--seeds", "2", "-p", "rate", "1")
     done = xling(book, *options)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "01_first: executing")
     progress = done.stderr.splitlines()
@@ -156,7 +162,7 @@ def test_chapters_are_executed_once_and_again_when_something_changes(book: Path,
     injected = [c for c in notebook["cells"] if "injected-parameters" in c["metadata"]["tags"]]
     assert ["remove-cell" in cell["metadata"]["tags"] for cell in injected] == [True]
     outputs = {o["name"]: "".join(o["text"]) for o in notebook["cells"][-1]["outputs"]}
-    assert outputs["stdout"] == f"{sys.prefix} controlled ['en', 'ur'] 2 1.0\n"
+    assert outputs["stdout"] == f"{sys.prefix} controlled ['de', 'ur'] 2 1.0\n"
     assert outputs["stderr"].count("\n") == 1
     assert str(book) not in json.dumps(notebook), "nothing of this machine"
 

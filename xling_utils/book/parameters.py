@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from xling_utils.chapters import check_codes, check_parameters
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import yaml_value
-from xling_utils.core.specs import LANGUAGES, LIVE, SCALES
-from xling_utils.runs.compute import ENGINES
-
-CODE = re.compile(r"[A-Za-z]{1,8}([_-][A-Za-z0-9]{1,8})*")
-"""What a language's code looks like: it becomes part of the names of files."""
-CHOICES = {"scale": SCALES, "engine": ENGINES, "live": LIVE}
 
 
 def checked(
@@ -31,15 +25,10 @@ def checked(
     values = dict(given)
     for parameter, text in typed.items():
         values[parameter] = _from_text(chapter, parameter, text, defaults[parameter])
-    for parameter, allowed in CHOICES.items():
-        if values.get(parameter, allowed[0]) not in allowed:
-            raise UserError(f"{chapter}: unknown {parameter} {values[parameter]!r}; known: {', '.join(allowed)}")
-    check_codes(values.get("languages") or ())
-    # Real text brings its own languages: its reader checks them against the data directory.
-    if values.get("scale", defaults.get("scale")) in ("smoke", "controlled"):
-        for language in values.get("languages") or ():
-            if language not in LANGUAGES:
-                raise UserError(f"{chapter}: unknown language {language!r}; known: {', '.join(LANGUAGES)}")
+    try:
+        check_parameters(dict(defaults) | values)
+    except UserError as error:
+        raise UserError(f"{chapter}: {error}") from None
     if values.get("data"):
         values["data"] = _folder(chapter, values["data"])
     return values
@@ -82,13 +71,6 @@ def languages_of(text: str) -> list[str]:
     return found
 
 
-def check_codes(languages: Iterable[Any]) -> None:
-    """Raises :class:`UserError` unless every one of ``languages`` is the code of one."""
-    for language in languages:
-        if not (isinstance(language, str) and CODE.fullmatch(language)):
-            raise UserError(f"language {language!r:.80}: give a code, such as de")
-
-
 def _folder(chapter: str, given: Any) -> str:
     try:
         path = Path(given).absolute()
@@ -107,6 +89,8 @@ def _from_text(chapter: str, parameter: str, text: str, default: Any) -> Any:
     try:
         value = yaml_value(text)
     except ValueError:
+        value = text
+    if isinstance(value, int) and ":" in text:  # YAML reads 1:30:00 as seconds
         value = text
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         return float(value)

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
         window_size,
     )
     from xling_utils.chapters.opening import Opened, opened
+    from xling_utils.chapters.parameters import check_codes, check_parameters
     from xling_utils.chapters.planning import (
         ALL_SEEDS,
         MODULES,
         Chapter,
         Planned,
-        check_parameters,
         declared,
         operations,
         plan,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from xling_utils.chapters import planning, records
+from xling_utils.chapters.parameters import check_parameters
 from xling_utils.chapters.planning import Planned
 from xling_utils.chapters.rows import empty, table
 from xling_utils.chapters.shared.contrasts import targets
@@ -107,7 +108,8 @@ def opened(
     Raises as :func:`rows.table` and :func:`probes.table` do.
     """
     folder = Path(data) if data else None
-    planning.check_parameters(scale, languages, seeds, live)
+    given = {"scale": scale, "languages": languages, "seeds": seeds, "live": live, "data": data, "engine": engine}
+    check_parameters(given | {"scheduler": scheduler, "jobs": jobs, "model": model, "aligned": aligned})
     if model:
         from xling_utils.chapters import probes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.core.scales import scale as scale_of
-from xling_utils.core.specs import LANGUAGES, LIVE, EncoderSpec, RunSpec, StaticSpec, written_language
+from xling_utils.core.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec, written_language
 from xling_utils.measures.names import LEARNED
 from xling_utils.models.tokenization import id_count
 
@@ -85,20 +85,6 @@ def declared(chapter: str) -> Chapter:
         raise UserError(f"unknown chapter {chapter!r}; known: {', '.join(MODULES)}")
     found: Chapter = importlib.import_module(f"xling_utils.chapters.{MODULES[chapter]}.plan").DECLARED
     return found
-
-
-def check_parameters(scale: str, languages: Sequence[str], seeds: int, live: str) -> None:
-    """Raises :class:`UserError` on a parameter that no chapter can take."""
-    known = LANGUAGES if scale_of(scale).source == "controlled" else None
-    if live not in LIVE:
-        raise UserError(f"unknown live {live!r}; known: {', '.join(LIVE)}")
-    if seeds < 1:
-        raise UserError(f"seeds must be at least 1, not {seeds}")
-    for language in languages:
-        if language == "en" or (known and language not in known):
-            raise UserError(f"unknown language {language!r}; known beside English: {' '.join(LANGUAGES[1:])}")
-    if len(set(languages)) != len(languages) or not languages:
-        raise UserError("languages: name at least one, each once")
 
 
 def possible(planned: Sequence[Planned], data: Path | None) -> list[Planned]:
@@ -196,6 +182,13 @@ def _size(spec: RunSpec) -> dict[str, Any]:
     }
 
 
+def core_hours(specs: Iterable[RunSpec]) -> float:
+    """What training the encoders of ``specs`` takes, in hours of a core; to the factor of two that cores differ by."""
+    return sum(_size(spec)["operations"] or 0 for spec in specs) / OPERATIONS_A_SECOND / 3600
+
+
+OPERATIONS_A_SECOND = 6e10
+"""Of one core with bfloat16, in the base run of the controlled world."""
 MBERT_PIECES = 119_547
 """Lines of multilingual BERT's vocabulary file."""
 

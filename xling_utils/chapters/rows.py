@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from xling_utils.chapters import planning
+from xling_utils.chapters.parameters import check_parameters
 from xling_utils.chapters.planning import Planned
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import FIRST_REPORTED_SEED
@@ -18,6 +20,8 @@ from xling_utils.measures.names import ON
 from xling_utils.runs import Compute
 from xling_utils.runs.compute import HERE
 
+LONG = 24
+"""Core-hours that are told of before they begin."""
 ON_ALIGNED = "05_language_means"
 """The chapter that measures stored runs on translations of one's own, too."""
 
@@ -46,7 +50,7 @@ def table(
     Raises :class:`UserError` on parameters no chapter can take and on mistakes in the data. Where one run cannot be
     trained, or measured, the others are first (see :func:`ensure_rows`).
     """
-    planning.check_parameters(scale, languages, seeds, live)
+    check_parameters({"scale": scale, "languages": languages, "seeds": seeds, "live": live, "first_seed": first_seed})
     if aligned and chapter != ON_ALIGNED:
         raise UserError(
             f"aligned {aligned!r}: of the book's own runs only {ON_ALIGNED} is measured on it; name a model"
@@ -80,6 +84,9 @@ def prepare(
     together, so that no core waits for the last run of each. Returns where the rows of a run and a task are kept.
     Raises as :func:`table` does."""
     where = f"{ON}{aligned}" if aligned else ""
+    specs = {spec for grid in grids.values() for planned in grid for spec in planned.specs}
+    if (hours := planning.core_hours(specs)) > LONG:
+        print(f"xling: {len(specs)} runs, some {hours:,.0f} core-hours to train, less what is stored", file=sys.stderr)
     measured = {chapter: planning.measurable(chapter, grid, compute.data) for chapter, grid in grids.items()}
     wanted = [(p, task + where) for runs_of in measured.values() for p, tasks in runs_of.items() for task in tasks]
     kept = ensure_rows([(p.specs, task) for p, task in wanted], scale, compute)

@@ -25,8 +25,8 @@ RECIPE = TrainingSpec(
     weight_decay=0.2,
     precision="bf16",
 )
-"""How every encoder is trained here; scales change the number of steps alone, and for fifteen languages of real text the
-rates. Chosen on the development seeds on 23 November 2026 (see the page *Metrics*)."""
+"""How every encoder is trained here; scales change the number of steps alone, and for fifteen languages of real text
+the rates. Chosen on the development seeds on 23 November 2026 (see the page *Metrics*)."""
 PAPERS_RECIPE = TrainingSpec(steps=1_000_000, batch=256, length=512, learning_rate=1e-4, warmup=0.01, precision="bf16")
 """BERT's own (Devlin et al. 2019, sec. A.2), in the precision that GPUs are fast in."""
 SNAPSHOTS = 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,6 +12,10 @@ from typing import Any
 from xling_utils.core.errors import UserError
 
 ENGINES = ("local", "dask")
+ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx)://)?([\w.-]+|\[[\da-fA-F:.]+\]):(?P<port>\d{1,5})")
+"""Of a scheduler of Dask's."""
+MOST = 100_000
+"""Of anything that a parameter counts."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +39,11 @@ class Compute:
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
             raise UserError(f"unknown engine {self.engine!r}; known: {', '.join(ENGINES)}")
-        for name, value in (("jobs", self.jobs), ("processes", self.processes)):
-            if value is not None and not (isinstance(value, int) and value >= 1):
-                raise UserError(f"{name} must be at least 1, not {value!r}")
+        if self.jobs is not None:
+            check_number("jobs", self.jobs)
+        check_number("processes", self.processes)
+        if self.scheduler:
+            check_address(self.scheduler)
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Compute:
@@ -52,6 +59,21 @@ class Compute:
     def at_a_time(self, most: int) -> int:
         """How many of ``most`` single processes run at a time."""
         return min(self.jobs or usable_cores(), most)
+
+
+def check_number(name: str, value: Any, least: int = 1) -> None:
+    """Raises :class:`UserError` unless ``value`` is a whole number that something can be counted with."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UserError(f"{name} takes a whole number, not {value!r:.80}")
+    if not least <= value <= MOST:
+        raise UserError(f"{name} must be at least {least} and at most {MOST}, not {value}")
+
+
+def check_address(text: str) -> None:
+    """Raises :class:`UserError` unless ``text`` looks like the address of a Dask scheduler."""
+    found = ADDRESS.fullmatch(text)
+    if not found or not 0 < int(found["port"]) < 1 << 16:
+        raise UserError(f"scheduler {text!r:.80} is no address; write one as in tcp://127.0.0.1:8786")
 
 
 HERE = Compute()

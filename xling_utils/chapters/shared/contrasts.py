@@ -21,8 +21,8 @@ world."""
 
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str, conditions: Conditions) -> list[Planned]:
-    """The runs of ``conditions`` in the base language: its headline, or with ``live="all"`` all of them, and on real text
-    the headline in the other ``NATURAL_LANGUAGES``."""
+    """The runs of ``conditions`` in the base language: its headline, or with ``live="all"`` all of them, and on real
+    text the headline in the other ``NATURAL_LANGUAGES``."""
     if live == "none":
         return []
     base_language, *others = languages

@@ -1,0 +1,58 @@
+"""What parameters a chapter can be opened with, checked before anything starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from xling_utils.core.errors import UserError
+from xling_utils.core.specs import LANGUAGES, LIVE, SCALES
+from xling_utils.runs.compute import ENGINES, check_address, check_number
+
+CODE = re.compile(r"[A-Za-z]{1,8}([_-][A-Za-z0-9]{1,8})*")
+"""What a language's code looks like: it becomes part of the names of files."""
+CHOICES = {"scale": SCALES, "engine": ENGINES, "live": LIVE}
+LEAST = {"seeds": 1, "first_seed": 0, "jobs": 1, "processes": 1}
+TEXTS = ("data", "model", "aligned", "scheduler")
+LONGEST = 4096
+
+
+def check_parameters(values: Mapping[str, Any]) -> None:
+    """Raises :class:`UserError` on a value among ``values``, parameter -> value, that no chapter can take; parameters
+    that it does not know are not its affair."""
+    for name, value in values.items():
+        if name in CHOICES and value not in CHOICES[name]:
+            raise UserError(f"unknown {name} {value!r:.80}; known: {', '.join(CHOICES[name])}")
+        if name in LEAST and not (name == "jobs" and value is None):
+            check_number(name, value, LEAST[name])
+        if name in TEXTS and not (value is None or _is_text(value)):
+            raise UserError(f"{name} takes text, not {value!r:.80}")
+    if values.get("scheduler"):
+        check_address(values["scheduler"])
+    if "languages" in values:
+        _check_languages(values["languages"], values.get("scale"))
+
+
+def check_codes(languages: Iterable[Any]) -> None:
+    """Raises :class:`UserError` unless every one of ``languages`` is the code of one."""
+    for language in languages:
+        if not (isinstance(language, str) and CODE.fullmatch(language)):
+            raise UserError(f"language {language!r:.80}: give a code, such as de")
+
+
+def _check_languages(languages: Sequence[Any], scale: str | None) -> None:
+    """Real text brings its own languages: its reader checks them against the data directory."""
+    if isinstance(languages, str) or not languages:
+        raise UserError("languages: name at least one in a list, as in '[de, ru]'")
+    check_codes(languages)
+    known = LANGUAGES[1:] if scale in ("smoke", "controlled") else None
+    for language in languages:
+        if language == LANGUAGES[0] or (known and language not in known):
+            raise UserError(f"unknown language {language!r}; known beside English: {', '.join(LANGUAGES[1:])}")
+    if len(set(languages)) < len(languages):
+        raise UserError(f"languages: name each once, not {', '.join(languages)}")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= LONGEST and value.isprintable()
