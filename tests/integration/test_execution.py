@@ -152,6 +152,15 @@ def test_a_continued_run_keeps_its_number_of_threads(store: RunStore) -> None:
     assert run.provenance["threads"] == 7
 
 
+@pytest.mark.parametrize("text", ["many", "-1", "0", "1000000000", "\u0663", "\0"])
+def test_a_damaged_number_of_threads_is_named(store: RunStore, text: str) -> None:
+    work = store.folder(".work", key_of(spec(1)))
+    (work / "threads").write_text(text)
+    (work / "checkpoint").write_text("5")
+    with pytest.raises(UserError, match=r"threads: .* is no number of threads; remove .* to begin anew"):
+        ensure([spec(1)], store=store, progress=False, worker=WORKER)
+
+
 def test_static_and_untrained_runs_count_as_work(store: RunStore, capfd: pytest.CaptureFixture[str]) -> None:
     done = {"event": "stored"}
     specs = [

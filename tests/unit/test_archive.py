@@ -150,6 +150,7 @@ HARD = member("text/en/b.txt", type=tarfile.LNKTYPE, linkname="text/en/a.txt")
 FIFO, FOLDER = member("text/en/b.txt", type=tarfile.FIFOTYPE), member("text/en/b", type=tarfile.DIRTYPE)
 DEVICE = member("text/en/b.txt", type=tarfile.CHRTYPE)
 OTHER = member("text/en/a.txt", b"Two .\n")
+DEEP = member("text/" + "en/" * 5000 + "a.txt", b"x")
 
 
 @pytest.mark.parametrize(
@@ -158,6 +159,7 @@ OTHER = member("text/en/a.txt", b"Two .\n")
         ([sums(GOOD, OUT), GOOD, OUT], "'../out.txt' would leave its folder"),
         ([sums(GOOD, ABSOLUTE), GOOD, ABSOLUTE], "'/tmp/out.txt' would leave its folder"),
         ([sums(GOOD, DOT), GOOD, DOT], "'./a.txt' would leave its folder"),
+        ([sums(GOOD, DEEP), GOOD, DEEP], "a name of 5002 folders"),
         ([sums(GOOD, LINK), GOOD, LINK], "'text/en/b.txt' is no plain file"),
         ([sums(GOOD, HARD), GOOD, HARD], "'text/en/b.txt' is no plain file"),
         ([sums(GOOD, FIFO), GOOD, FIFO], "'text/en/b.txt' is no plain file"),

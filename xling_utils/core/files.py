@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Iterable
 from io import StringIO
 from pathlib import Path
@@ -19,10 +20,22 @@ MOST_VALUES = 1_000_000
 """In YAML, its aliases written out."""
 
 
+def regular(path: Path) -> Path:
+    """``path``, of a file that can be read to its end. Raises :class:`UserError` on a pipe or a device, which would be
+    waited for, and where there is nothing."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise UserError(f"{path}: a pipe or a device; copy what it gives into a file")
+    return path
+
+
 def text(path: Path) -> str:
     """The whole of a UTF-8 file. Raises :class:`UserError` where it cannot be read, or is no UTF-8."""
     try:
-        return path.read_text(encoding="utf-8")
+        return regular(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UserError(
             f"{path}, byte {error.start}: not UTF-8 ({error.reason}); restore or convert the file"
@@ -102,7 +115,7 @@ def table(
     import pandas as pd
 
     try:
-        found = pd.read_csv(path, **options)
+        found = pd.read_csv(regular(path) if isinstance(path, Path) else path, **options)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:  # pandas' own, and what is no UTF-8

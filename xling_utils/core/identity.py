@@ -10,6 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from sysconfig import get_path
 
+from xling_utils.core.files import regular
+
 PACKAGE = Path(__file__).parents[1]
 LIBRARIES = ("numpy", "pandas", "scipy")
 
@@ -38,7 +40,7 @@ def of_folder(folder: Path) -> str:
 
 def of_file(path: Path) -> str:
     """The hash of a file's content, which is read again when its size or the time that it was written changed."""
-    state = path.stat()
+    state = regular(path).stat()
     return _content(path, state.st_size, state.st_mtime_ns)
 
 

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from xling_utils.core.errors import UserError
+from xling_utils.core.files import regular
 from xling_utils.core.writing import sha256
 from xling_utils.corpora import directory
 from xling_utils.corpora.task_files import task_files
@@ -26,6 +27,7 @@ SUMS = "SHA256SUMS"
 LARGEST_SUMS = 10_000_000  # bytes
 LARGEST_RATIO = 100
 """What an archive unpacks to, at most, for each of its bytes. Text is compressed to a tenth at best."""
+DEEPEST = 20  # folders
 ALWAYS_ALLOWED = 100_000_000  # bytes
 
 
@@ -45,7 +47,7 @@ def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
         with tarfile.open(draft, "w:xz", preset=1) as archive:  # most files are compressed already
             archive.addfile(_member(SUMS, len(sums)), io.BytesIO(sums))
             for name in sorted(found):
-                with found[name].open("rb") as stream:
+                with regular(found[name]).open("rb") as stream:
                     archive.addfile(_member(name, found[name].stat().st_size), stream)
         draft.replace(file)
     except OSError as error:
@@ -84,7 +86,7 @@ def unpack(file: Path, folder: Path) -> int:
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
-            with lzma.open(file) as stream, _opened(_Bounded(stream, file)) as archive:
+            with lzma.open(regular(file)) as stream, _opened(_Bounded(stream, file)) as archive:
                 count = _unpack(archive, draft, file)
             draft.chmod(0o755)
             draft.replace(folder)
@@ -135,6 +137,8 @@ def _safe(member: tarfile.TarInfo, file: Path) -> tarfile.TarInfo:
     path = PurePosixPath(member.name)
     if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.issparse():
         raise UserError(f"{file}: {member.name!r} is no plain file (a link, a folder, a device); nothing is unpacked")
+    if len(path.parts) > DEEPEST:
+        raise UserError(f"{file}: a name of {len(path.parts)} folders; nothing is unpacked")
     if path.is_absolute() or ".." in path.parts or path.as_posix() != member.name:
         raise UserError(f"{file}: {member.name!r} would leave its folder; nothing is unpacked")
     return member

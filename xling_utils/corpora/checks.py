@@ -262,7 +262,7 @@ def _bucc_gold(data: Path) -> Iterator[Finding]:
 
 
 def _trees(data: Path) -> Iterator[Finding]:
-    files = sorted(p for p in data.glob("ud/*/*") if p.name.removesuffix(".xz").endswith(".conllu") and p.is_file())
+    files = sorted(p for p in data.glob("ud/*/*") if p.name.removesuffix(".xz").endswith(".conllu"))
     trees = 0
     for path in files:
         try:

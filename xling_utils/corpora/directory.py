@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from xling_utils.core import memory_mapped, writing
 from xling_utils.core.errors import UserError
+from xling_utils.core.files import regular
 from xling_utils.core.specs import LANGUAGES, Form
 from xling_utils.corpora.text import normalise
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 Pair = tuple[str, str]
 
 LONGEST_LINE = 1_000_000  # bytes
+LARGEST_RATIO = 100
+"""Of a file's text to what it is compressed to, beyond :data:`ALWAYS_READ` bytes."""
+ALWAYS_READ = 1_000_000
 LONGEST_DOCUMENT = 600  # lines; what runs on longer is a list of sentences, not a document
 CHUNK = 20  # lines
 TEXT = (".txt", ".txt.xz")
@@ -46,13 +50,17 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yields (number from 1, line without its line end), decompressing as it goes.
 
     Raises :class:`UserError` naming the file and the line where it is missing, empty, cut short or damaged,
-    not UTF-8, or holds a NUL character or a line of more than a megabyte (never read whole).
+    not UTF-8, unpacks to more than text does, or holds a NUL character or a line of more than a megabyte (never read
+    whole).
     """
-    number, text_seen = 0, False
+    number, text_seen, read = 0, False, 0
     try:
         with _open(path) as stream:
+            most = ALWAYS_READ + LARGEST_RATIO * path.stat().st_size
             while line := stream.readline(LONGEST_LINE + 1):
-                number += 1
+                number, read = number + 1, read + len(line)
+                if read > most:
+                    raise UserError(f"{path}: unpacks to over {LARGEST_RATIO} times its size; no text does")
                 if len(line) > LONGEST_LINE:
                     raise UserError(f"{path}, line {number}: over a megabyte; put one sentence on a line")
                 if b"\0" in line:
@@ -72,7 +80,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _open(path: Path) -> BinaryIO:
-    if path.suffix == ".xz":
+    if regular(path).suffix == ".xz":
         return cast(BinaryIO, BufferedReader(lzma.open(path), 1 << 20))
     return path.open("rb")
 
@@ -80,12 +88,12 @@ def _open(path: Path) -> BinaryIO:
 def existing(path: Path) -> Path | None:
     """``path``, or the same with ``.xz`` after its name, or ``None`` when there is neither.
 
-    Raises :class:`UserError` when there are both.
+    Raises :class:`UserError` when there are both, and on a pipe or a device.
     """
-    found = [p for p in (path, path.with_name(path.name + ".xz")) if p.is_file()]
+    found = [p for p in (path, path.with_name(path.name + ".xz")) if p.exists()]
     if len(found) > 1:
         raise UserError(f"{found[1]}: stands beside the same file uncompressed; remove one of the two")
-    return found[0] if found else None
+    return regular(found[0]) if found else None
 
 
 def languages(data: Path) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ from xling_utils.runs.store import RunStore
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
 PACKAGES = ("torch", "transformers", "accelerate", "tokenizers", "datasets", "gensim", "numpy", "safetensors")
 SECONDS_BETWEEN_REPORTS = 0.5
+MOST_THREADS = 1024
 
 EMULATED = (
     "this processor has no instructions for bfloat16, which this recipe asks for: training takes several times longer"
@@ -118,7 +119,10 @@ def _threads(store: RunStore, key: str, threads: int) -> int:
     note = store.folder(".work", key) / "threads"
     begun = any(path != note for path in note.parent.iterdir())
     if begun and note.exists():
-        threads = int(note.read_text() or threads)
+        text = note.read_text(errors="replace").strip() or str(threads)
+        if not (text.isascii() and text.isdigit() and 0 < int(text[:9]) <= MOST_THREADS):
+            raise UserError(f"{note}: {text!r:.40} is no number of threads; remove {note.parent} to begin anew")
+        threads = int(text)
     else:
         with enough_space(note):
             note.write_text(str(threads))
