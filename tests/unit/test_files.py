@@ -31,7 +31,7 @@ def test_a_pipe_is_not_waited_for(reader: str, tmp_path: Path) -> None:
         READERS[reader](tmp_path / "none.txt")
 
 
-@pytest.mark.parametrize("name", ["text/fr/a.txt", "tatoeba/fr-en.fr", "ner/panx/test.fr.tsv", "parallel/mine/fr.txt"])
+@pytest.mark.parametrize("name", ["text/fr/a.txt", "tatoeba/fr-en.fr", "ner/panx/dev.fr.tsv", "parallel/mine/fr.txt"])
 def test_a_pipe_in_a_directory_of_data_is_a_finding(name: str, tmp_path: Path) -> None:
     for language in ("en", "fr"):
         (tmp_path / "text" / language).mkdir(parents=True)
