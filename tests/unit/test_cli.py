@@ -3,6 +3,7 @@
 import json
 import lzma
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from tests.faults import PATIENCE, wait_for
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
 from xling_utils.runs.store import RunStore
 
+ROOT = Path(__file__).parents[2]
 XLING = Path(sys.executable).with_name("xling")
 
 FIRST = """
@@ -274,3 +276,19 @@ def test_a_data_directory_travels_as_one_file(book: Path, xling: Call) -> None:
     assert (done.returncode, done.stdout) == (0, "copy: 2 files, all as their sha256 says\n")
     assert xling(book, "data", "check", "copy").returncode == 0
     assert not (book / "copy/text/sw").exists()
+
+
+@pytest.mark.parametrize("arguments", ["runs list", "plan 02_window_size", "--help", "walk"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "| true"])
+def test_a_closed_stream_is_no_traceback(arguments: str, closed: str, tmp_path: Path) -> None:
+    line = f"{shlex.quote(str(XLING))} {arguments} 2>{tmp_path / 'told'} {closed}; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.splitlines()[-1] in (("2",) if arguments == "walk" else ("0", "1")), done.stdout
+    assert "Traceback" not in (tmp_path / "told").read_text() + done.stderr
+
+
+def test_too_little_memory_is_one_line() -> None:
+    line = f"ulimit -v 400000; {shlex.quote(str(XLING))} plan 02_window_size"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "xling: memory is limited to 390 MB (ulimit -v), and 2048 are needed\n"

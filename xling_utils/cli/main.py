@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -39,12 +40,14 @@ DataDirectory = Annotated[
 
 def main() -> None:
     """Runs the command line: 0 on success, 1 when a chapter or benchmark failed, 2 with one line on standard
-    error on a mistake of the caller, 130 when interrupted."""
-    startup.spare()
-    for stream in (sys.stdout, sys.stderr):  # names of files may be in no encoding, terminals in an old one
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    error on a mistake of the caller, 130 when interrupted; 1, too, when nobody reads what it prints."""
+    startup.begin()
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read it has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1  # as Click has it
     except UserError as error:
         print(f"xling: {error}", file=sys.stderr)
         code = 2
@@ -240,6 +243,7 @@ def _root() -> Path:
     root = project_root()
     if root is None:
         raise UserError(f"{Path.cwd()} is not in a book: change to the folder that holds _toc.yml and notebooks/")
+    startup.check_memory()
     return root
 
 
