@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import jupytext
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from xling_utils.corpora import controlled, labelled
+from xling_utils.corpora import controlled, labelled, parallel
 from xling_utils.corpora.controlled.lexicon import dictionary
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -115,3 +116,18 @@ def write_lines(path: Path, lines: list[str]) -> None:
     """A file, with its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def as_real_data(folder: Path, languages: Iterable[str], count: int) -> Path:
+    """``folder`` in the layout of real data, in which the controlled world speaks: ``count`` documents' lines of text a
+    language, and what sentences and their translations are measured on."""
+    for language in languages:
+        write_lines(folder / "text" / language / "world.txt", documents(language, count))
+        pairs = labelled.inference("controlled", language, "test", count=60)
+        columns = zip(pairs["premise"][:], pairs["hypothesis"][:], pairs["label"][:], strict=True)
+        write_lines(folder / "nli" / "xnli" / f"test.{language}.tsv", ["\t".join(row) for row in columns])
+        if language != "en":
+            english, other = parallel.pairs("controlled", language, 40)
+            write_lines(folder / "tatoeba" / f"{language}-en.en", english)
+            write_lines(folder / "tatoeba" / f"{language}-en.{language}", other)
+    return folder

@@ -10,13 +10,13 @@ import pytest
 
 from tests import blocks, families, smoke
 from tests.conftest import Call
-from tests.scratch import documents, write_lines
+from tests.scratch import as_real_data, write_lines
 from xling_utils.chapters import opened, probes, records
 from xling_utils.chapters.cka import plan as cka
 from xling_utils.claims import listing
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
-from xling_utils.corpora import controlled, labelled, parallel
+from xling_utils.corpora import controlled, parallel
 from xling_utils.runs.store import RunStore
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,17 +27,7 @@ DOCUMENTED = ".venv/bin/xling probe MODEL --data DIR --languages fr,zh"
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory in the layout of real data; the controlled world speaks in it."""
-    folder = tmp_path_factory.mktemp("data")
-    for language in LANGUAGES:
-        write_lines(folder / "text" / language / "world.txt", documents(language, 2_600))
-        pairs = labelled.inference("controlled", language, "test", count=60)
-        columns = zip(pairs["premise"][:], pairs["hypothesis"][:], pairs["label"][:], strict=True)
-        write_lines(folder / "nli" / "xnli" / f"test.{language}.tsv", ["\t".join(row) for row in columns])
-        if language != "en":
-            english, other = parallel.pairs("controlled", language, 40)
-            write_lines(folder / "tatoeba" / f"{language}-en.en", english)
-            write_lines(folder / "tatoeba" / f"{language}-en.{language}", other)
-    return folder
+    return as_real_data(tmp_path_factory.mktemp("data"), LANGUAGES, 2_600)
 
 
 def text() -> list[str]:

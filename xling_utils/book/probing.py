@@ -12,7 +12,8 @@ from xling_utils.book import notebooks, own_run
 from xling_utils.book.rendering import render
 from xling_utils.chapters.probes import SENTENCES, TASKS
 from xling_utils.core.errors import UserError
-from xling_utils.measures import Subject
+from xling_utils.measures import examine
+from xling_utils.runs import RunStore
 
 PAGES = ("metrics.md", "bibliography.md", "references.bib")
 TOC = """format: jb-book
@@ -40,14 +41,14 @@ def probe(
     ``aligned`` of one's own if there is any (:func:`parallel.aligned`), and renders them; returns the pages' folder and
     what failed, in which case nothing is rendered.
 
-    ``root`` is the book's folder. Raises :class:`UserError` on a model or on data that cannot be measured.
+    ``root`` is the book's folder; a ``model`` may be the key of a stored run, too. Raises :class:`UserError` on a model
+    or on data that cannot be measured.
     """
-    folder = Path(model)
+    run = None if Path(model).exists() else RunStore().get(model)
+    folder = run.path if run else Path(model)
     model = str(folder.absolute()) if folder.exists() else model
-    subject = Subject.of_model(model, ("en", *languages), data, SENTENCES, aligned)
-    for language in subject.languages:  # mistakes at once, not one a chapter
-        subject.text(language, SENTENCES)
-    subject.said(1)
+    say(f"{model}: examining it")
+    examine(model, languages, data, SENTENCES, aligned)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.name if folder.exists() else model).strip("-.") or "model"
     place = root / "_build" / "probe" / name
     _lay_out(root, place, name)

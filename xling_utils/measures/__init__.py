@@ -12,6 +12,7 @@ from xling_utils.core.doors import late
 if TYPE_CHECKING:
     from xling_utils.measures import kept_rows, names, pool
     from xling_utils.measures.encoders import bundled, hidden_states, hub
+    from xling_utils.measures.encoders.examined import examine
     from xling_utils.measures.encoders.hidden_states import encode
     from xling_utils.measures.encoders.language_identity import variance_share, without_means
     from xling_utils.measures.encoders.masked_lm import Subject

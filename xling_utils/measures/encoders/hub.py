@@ -48,6 +48,10 @@ def load(name: str) -> tuple[Any, Any]:
         raise UserError(f"{name}: the tokenizer has {len(tokenizer)} tokens, the model knows {known}; they do not fit")
     if tokenizer.pad_token_id is None or tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
         raise UserError(f"{name}: the tokenizer lacks a token that fills, begins or ends an input")
+    if len(tokenizer) <= len(tokenizer.all_special_ids):
+        raise UserError(f"{name}: the tokenizer knows special tokens alone; give its files (tokenizer.json, vocab.txt)")
+    if tokenizer.model_max_length <= tokenizer.num_special_tokens_to_add():
+        raise UserError(f"{name}: model_max_length is {tokenizer.model_max_length}, which leaves no room for text")
     hidden_states.blocks_of(model)
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
 
@@ -67,6 +71,8 @@ def _check_whole(folder: Path) -> None:
                 weights += len(opened.keys())
         except (OSError, SafetensorError) as error:
             raise UserError(f"{file}: no weights that can be read ({error}); copy the model again") from None
+    if isinstance(layers, int) and layers < 1 and {"num_hidden_layers", "n_layers"} & set(config):
+        raise UserError(f"{path}: {layers} layers, so there is nothing to look into")
     if not isinstance(layers, int) or 0 < weights < layers:
         raise UserError(f"{path}: {layers!r:.80} layers, but {weights} tensors of weights; copy the model again")
 

@@ -1,0 +1,127 @@
+"""A model from elsewhere, examined once before anything is measured on it: in a process of its own, with a limit of
+memory and of time, so that one that explodes takes nothing with it."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from xling_utils.core import startup
+from xling_utils.core.errors import UserError
+
+SENTENCES = 64
+"""A language, that the model is tried on."""
+MOST_UNKNOWN = 1 / 3
+"""Of a language's tokens; beyond it a measure is one of the tokenizer's [UNK]."""
+SECONDS = 300
+MEMORY = 6 << 30
+"""Bytes that a tokenizer and the states of a few sentences may take, beside four times the weights."""
+CODE = "from xling_utils.measures.encoders.examined import main; main()"
+
+
+def examine(name: str, languages: Sequence[str], data: Path | None, sentences: int, aligned: str | None) -> None:
+    """Raises :class:`UserError`, with the cause, if the model ``name`` (a folder, or a name on the Hub) cannot be
+    measured on the text of ``languages`` in ``data``, of which chapters read ``sentences``, and on the translations
+    ``aligned``."""
+    asked = {"name": name, "languages": list(languages), "data": data and str(data), "aligned": aligned}
+    try:
+        done = subprocess.run(
+            startup.command(CODE), input=json.dumps(asked | {"sentences": sentences}), stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True, errors="replace", timeout=SECONDS, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        told = error.stdout.decode("utf-8", "replace") if isinstance(error.stdout, bytes) else error.stdout or ""
+        raise UserError(f"{name}: {_last(told)} takes over {SECONDS} s on {SENTENCES} sentences") from None
+    last = _last(done.stdout)
+    if wrong := last.partition("wrong: ")[2]:
+        raise UserError(wrong)
+    if done.returncode:
+        why = f"signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"
+        raise UserError(f"{name}: {last} ends the process ({why}), within {MEMORY >> 30} GB and its weights")
+
+
+def _last(told: str) -> str:
+    return (told.strip().splitlines() or ["reading the model"])[-1]
+
+
+def main() -> None:
+    """Examines what standard input asks for, as JSON; tells on standard output what it does, and what is wrong."""
+    asked = json.load(sys.stdin)
+    asked["data"] = Path(asked["data"]) if asked["data"] else None
+    _limit(sum(file.stat().st_size for file in Path(asked["name"]).glob("*") if file.is_file()))
+    try:
+        examine_here(**asked)
+    except UserError as error:
+        print(f"wrong: {error}")
+    except MemoryError:
+        print(f"wrong: {asked['name']}: more memory than its weights and {MEMORY >> 30} GB")
+    sys.stdout.flush()
+
+
+def examine_here(name: str, languages: list[str], data: Path | None, sentences: int, aligned: str | None) -> None:
+    """:func:`examine` in this process, without limits."""
+    from xling_utils.measures.encoders.masked_lm import Subject
+
+    _step("reading the model")
+    subject = Subject.of_model(name, ("en", *languages), data, sentences, aligned)
+    _check_weights(name, subject.model)
+    _step("reading text")
+    texts = {language: list(subject.text(language, sentences)[:SENTENCES]) for language in subject.languages}
+    subject.said(1)
+    for language, lines in texts.items():
+        _step(f"the tokenizer, on {language},")
+        _check_tokens(name, language, subject.tokenizer, lines)
+    for language, lines in texts.items():
+        _step(f"the model, on {language},")
+        _check_states(name, language, subject.model, subject.tokenizer, lines)
+
+
+def _step(what: str) -> None:
+    print(what, flush=True)
+
+
+def _limit(weights: int) -> None:
+    with suppress(ValueError, OSError):  # where less is allowed already
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY + 4 * weights,) * 2)
+
+
+def _check_weights(name: str, model: Any) -> None:
+    for part, tensor in model.named_parameters():
+        if not tensor.isfinite().all():
+            raise UserError(f"{name}: weights of {part} are not finite; copy the model again")
+
+
+def _check_tokens(name: str, language: str, tokenizer: Any, lines: Sequence[str]) -> None:
+    try:
+        ids = tokenizer(lines, add_special_tokens=False, verbose=False)["input_ids"]
+    except Exception as error:  # whatever its parts, read from files, stumble over
+        raise UserError(f"{name}: the tokenizer cannot read {language} ({_first_line(error)})") from None
+    tokens = [token for line in ids for token in line]
+    if not tokens:
+        raise UserError(f"{name}: the tokenizer finds no token in {len(lines)} sentences of {language}")
+    unknown = tokens.count(tokenizer.unk_token_id) / len(tokens)
+    if unknown > MOST_UNKNOWN:
+        raise UserError(f"{name}: {unknown:.0%} of the tokens of {language} are unknown; leave it out of --languages")
+
+
+def _check_states(name: str, language: str, model: Any, tokenizer: Any, lines: Sequence[str]) -> None:
+    from xling_utils.measures.encoders.hidden_states import states
+
+    try:
+        for batch in states(model, tokenizer, lines):
+            finite = batch.layers[:, batch.tokens].isfinite().all(-1).all(-1).tolist()
+            if False in finite:
+                raise UserError(f"{name}: states of layer {finite.index(False)} are not finite, of {language}")
+    except (RuntimeError, IndexError, ValueError, TypeError) as error:
+        raise UserError(f"{name}: the model cannot read {language} ({_first_line(error)})") from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
