@@ -250,7 +250,7 @@ def test_the_ledger_is_filtered_and_leads_to_figures_data_and_commands(book: Pat
     browser.run(choose, "paper", "E")
     of_one = browser.run(shown)
     assert 10 < of_one < everything
-    browser.run(choose, "verdict", "verdict-reproduced")
+    browser.run(choose, "verdict", "verdict-holds")
     assert 0 < browser.run(shown) < of_one
     told = browser.run("return document.querySelector('.ledger-filters output').textContent")
     assert told == f"{browser.run(shown)} of {everything} claims"

@@ -18,7 +18,7 @@ from xling_utils.chapters import MODULES, columns, records
 from xling_utils.charts import tables
 from xling_utils.claims import ledger, listing, plan, power, replication, testing
 from xling_utils.claims.predicates import Predicate, Sample, names_in
-from xling_utils.claims.verdicts import NOT_REPRODUCED, OPEN, PARTLY, POWER, REPRODUCED, UNTESTABLE, UNTESTED, part
+from xling_utils.claims.verdicts import FAILS, HOLDS, IN_PART, OPEN, POWER, UNTESTABLE, UNTESTED, VERDICTS, part
 from xling_utils.core.errors import UserError
 
 ROOT = Path(__file__).parents[2]
@@ -121,7 +121,7 @@ def test_a_claim_on_its_floor_is_not_testable() -> None:
     able = of("C-07", default=(0.6, 0.01), fake=(0.5, 0.01))
     assert able.verdict == UNTESTED and "separate" in able.reason
     small = of("E-02", default=(0.60, 0.002), fake=(0.595, 0.002))
-    assert small.verdict == PARTLY and small.criteria["Holm"] == PARTLY
+    assert small.verdict == IN_PART and small.criteria["Holm"] == IN_PART
     assert [part.measure for part in small.parts] == ["inference"] and len(small.without) == 2
     assert listing.verdict(small) == "holds in part (1 of 3 tests)"
     floor = of("E-02", default=(0.34, 0.03), fake=(0.333, 0.03))
@@ -155,7 +155,7 @@ def test_more_is_said_of_a_verdict_beside_its_numbers() -> None:
     for name, finding in found.items():
         if verdicts[name] == OPEN and any(part.interval.n > 1 and part.scatter for part in finding.parts):
             assert "Would have been seen" in said[name] and "seeds would decide it" in said[name], name
-        if verdicts[name] == finding.criteria.get("Holm") == REPRODUCED:
+        if verdicts[name] == finding.criteria.get("Holm") == HOLDS:
             assert "Beyond doubt" in said[name], name
     counts = ledger_page.criteria()
     of_controlled = [finding.criteria["Benjamini-Hochberg"] for finding in found.values() if finding.criteria]
@@ -224,7 +224,7 @@ def test_the_table_of_a_chapter() -> None:
     without = shown[shown[["recorded", "this machine"]].isna().all(axis=1)]
     assert set(without["verdict"]) <= {"not testable at this size"} and without["test"].str.startswith("on its").all()
     alone = listing.table("03_overlap", "controlled", live, recorded=False)
-    assert {listing.WORDS[OPEN], ""} <= set(alone["verdict"]) <= {listing.WORDS[OPEN], listing.WORDS[UNTESTABLE], ""}
+    assert {OPEN, ""} <= set(alone["verdict"]) <= {OPEN, UNTESTABLE, ""}
     natural = listing.table("03_overlap", "natural", live[:0], languages=["fr", "ru"])
     assert {"French", "Russian"} < set(natural.columns)
     nothing = pd.DataFrame(columns=list(columns("03_overlap")))
@@ -307,7 +307,7 @@ def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
     repeated, of = replication.share(found)
     assert of > 50 and repeated / of >= 0.9
     assert len(replication.fragile(found)) == of - repeated
-    decided = found[found["verdict"] == REPRODUCED]
+    decided = found[found["verdict"] == HOLDS]
     assert len(decided) and decided["new"].notna().all()
     assert of == found.loc[found["verdict"] != OPEN, "claim"].nunique(), "what cannot be told twice is not counted"
     turned = {chapter: table.assign(value=-table["value"]) for chapter, table in rows.items()}
@@ -318,7 +318,7 @@ def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
 def test_an_effect_too_small_to_matter_is_so_again(new: float, repeated: bool) -> None:
     slight = Sample((0.004, -0.003, 0.002, 0.001, -0.001), "seeds")
     found = part(Predicate("x", above=0.0), "", slight, matters=0.02)
-    assert replication._repeats(found, new, NOT_REPRODUCED, 1) is repeated
+    assert replication._repeats(found, new, FAILS, 1) is repeated
 
 
 def test_a_language_is_judged_with_the_english_of_its_own_encoders() -> None:
@@ -359,3 +359,14 @@ def test_a_claim_stands_above_its_tests() -> None:
     assert 'colspan="2"' in shown
     first = frame.iloc[0]
     assert f'{html.escape(first["claim"])} <span class="claim-verdict">{first["verdict"]}</span>' in shown
+
+
+def test_a_listing_begins_with_its_counts() -> None:
+    listed = listing.as_json()
+    counts = listing.summary(listed)
+    assert [line.partition(":")[0] for line in counts] == list(ledger.SCALES)
+    for line in counts:
+        assert sum(int(part.rsplit(" ", 1)[1]) for part in line.partition(": ")[2].split(", ")) == len(listed)
+    told = {row["verdict"] for row in listing.lines(listed)}
+    leaning = {f"{OPEN}; leans {way}" for way in ("for", "partly for", "against")}
+    assert told & leaning and told <= {*VERDICTS, *leaning}

@@ -9,10 +9,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jupytext
 import pytest
 
 from tests.conftest import Call
 from tests.faults import PATIENCE, wait_for
+from xling_utils.book.parameters import default_parameters
+from xling_utils.book.recording import EVERY_RUN
+from xling_utils.chapters.architecture import plan as architecture
+from xling_utils.chapters.overlap import plan as overlap
+from xling_utils.cli import main, runs
+from xling_utils.core.scales import scale
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
 from xling_utils.runs.store import RunStore
 
@@ -292,3 +299,31 @@ def test_too_little_memory_is_one_line() -> None:
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "xling: memory is limited to 390 MB (ulimit -v), and 2048 are needed\n"
+
+
+def test_the_help_names_every_parameter_without_an_option() -> None:
+    named = set(main.PARAMETERS.replace(",", " ").replace(";", " ").replace(".", " ").split())
+    known = set(EVERY_RUN)
+    for path in (ROOT / "notebooks").glob("*.py"):
+        known |= set(default_parameters(path.stem, jupytext.read(path)))
+    assert known & named == known - {"scale", "seeds", "data", "engine", "scheduler", "jobs"}
+
+
+def test_the_listing_tells_variants_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = scale("controlled")
+    plans = [*overlap.grid(small, ("fr",), 1, "all"), *architecture.grid(small, ("fr", "de", "ru"), 1, "all")]
+    specs = {spec for planned in plans for spec in planned.specs}
+    assert len({(*spec.corpus.languages, spec.kind, steps(spec), runs._variant(spec)) for spec in specs}) == len(specs)
+    assert runs._variant(small.bert(("en", "fr"), 15_000, 31, 8)) == (
+        "heads 4, layers 3, width 64, kind wordpiece, size 1600, length 24, snapshots 8"
+    )
+    assert runs._variant(small.static("glove", ("en", "fr"), 15_000, 31)).startswith("width 64, window 5")
+
+
+def steps(spec: RunSpec) -> int:
+    return spec.training.steps if spec.training else 0
+
+
+def test_a_plan_ends_with_what_it_takes(xling: Call) -> None:
+    told = xling(ROOT, "plan", "02_window_size").stdout.splitlines()[-1]
+    assert re.fullmatch(r"55 runs of 5 seeds, \d+ stored; the others take some [\d.]+ core-hours to train", told)

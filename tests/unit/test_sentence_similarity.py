@@ -181,11 +181,11 @@ def verdicts(rows: pd.DataFrame) -> dict[str, str]:
 
 def test_verdicts_follow_the_rows():
     alike, tells = ("C-19", "C-21", "C-22", "C-26"), ("C-33", "C-34")
-    assert {verdicts(table())[name] for name in (*alike, *tells)} == {"reproduced"}
+    assert {verdicts(table())[name] for name in (*alike, *tells)} == {"holds"}
     turned = verdicts(table().assign(value=lambda rows: 1 - rows["value"]))
-    assert {turned[name] for name in ("C-19", "C-21", "C-22", "C-33")} == {"not reproduced"}
-    assert turned["C-34"] == "not testable", "nothing is carried over that could be more or less"
-    assert turned["C-26"] == "reproduced"
+    assert {turned[name] for name in ("C-19", "C-21", "C-22", "C-33")} == {"does not hold"}
+    assert turned["C-34"] == "not testable at this size", "nothing is carried over that could be more or less"
+    assert turned["C-26"] == "holds"
     for rotated, expected in ((0.5, 1), (-1, -1)):
         found = cka.correlations(table(rotated), cka.MONOLINGUAL)
         assert list(found.index) == [(seed, "fr") for seed in (11, 12, 13)] and found.tolist() == pytest.approx(

@@ -9,11 +9,11 @@ from scipy import stats
 from xling_utils.claims.predicates import Predicate, Sample
 from xling_utils.claims.verdicts import (
     CRITERIA,
+    FAILS,
+    HOLDS,
+    IN_PART,
     LEVEL,
-    NOT_REPRODUCED,
     OPEN,
-    PARTLY,
-    REPRODUCED,
     Asked,
     Decision,
     benjamini_hochberg,
@@ -75,21 +75,21 @@ def test_values_without_scatter_are_decided_by_the_sign_test() -> None:
 @pytest.mark.parametrize(
     ("test", "values", "expected"),
     [
-        (above(), CLEAR, REPRODUCED),
-        (above(), tuple(-v for v in CLEAR), NOT_REPRODUCED),
+        (above(), CLEAR, HOLDS),
+        (above(), tuple(-v for v in CLEAR), FAILS),
         (above(), NOISE, OPEN),
-        (above(0.5), CLEAR, NOT_REPRODUCED),
-        (Predicate("x", below=0.3), CLEAR, REPRODUCED),
-        (Predicate("x", below=0.1), CLEAR, NOT_REPRODUCED),
-        (Predicate("x", within=0.3), CLEAR, REPRODUCED),
-        (Predicate("x", within=0.1), CLEAR, NOT_REPRODUCED),
+        (above(0.5), CLEAR, FAILS),
+        (Predicate("x", below=0.3), CLEAR, HOLDS),
+        (Predicate("x", below=0.1), CLEAR, FAILS),
+        (Predicate("x", within=0.3), CLEAR, HOLDS),
+        (Predicate("x", within=0.1), CLEAR, FAILS),
         (Predicate("x", within=0.05), NOISE, OPEN),
         (above(), (0.5,), OPEN),
         (above(), (0.1,) * 5, OPEN),
-        (above(), (0.1,) * 6, REPRODUCED),
-        (above(), (-0.1,) * 6, NOT_REPRODUCED),
+        (above(), (0.1,) * 6, HOLDS),
+        (above(), (-0.1,) * 6, FAILS),
         (above(), (0.0,) * 6, OPEN),
-        (Predicate("x", below=0.02), (0.0,) * 6, REPRODUCED),
+        (Predicate("x", below=0.02), (0.0,) * 6, HOLDS),
     ],
 )
 def test_one_claim_of_one_test(test: Predicate, values: tuple[float, ...], expected: str) -> None:
@@ -98,48 +98,48 @@ def test_one_claim_of_one_test(test: Predicate, values: tuple[float, ...], expec
 
 def test_a_claim_of_several_tests() -> None:
     yes, no, unsure = of(*CLEAR), of(*(-v for v in CLEAR)), of(*NOISE)
-    assert verdicts([(above(), yes), (above(), yes)]) == [REPRODUCED]
-    assert verdicts([(above(), yes), (above(), no)]) == [PARTLY]
-    assert verdicts([(above(), yes), (above(), unsure)]) == [PARTLY]
-    assert verdicts([(above(), no), (above(), unsure)]) == [NOT_REPRODUCED]
+    assert verdicts([(above(), yes), (above(), yes)]) == [HOLDS]
+    assert verdicts([(above(), yes), (above(), no)]) == [IN_PART]
+    assert verdicts([(above(), yes), (above(), unsure)]) == [IN_PART]
+    assert verdicts([(above(), no), (above(), unsure)]) == [FAILS]
     assert verdicts([(above(), unsure)]) == [OPEN]
 
 
 def test_the_more_claims_the_more_it_takes() -> None:
     middling = [(above(), of(0.1, 0.2, 0.15, 0.05, 0.12))]
     noise = [(above(), of(*NOISE))]
-    assert verdicts(middling) == [REPRODUCED]
+    assert verdicts(middling) == [HOLDS]
     assert verdicts(middling, *[noise] * 99)[0] == OPEN
-    assert part(above(), "", of(0.1, 0.2, 0.15, 0.05, 0.12)).lean == REPRODUCED
+    assert part(above(), "", of(0.1, 0.2, 0.15, 0.05, 0.12)).lean == HOLDS
 
 
 def test_the_more_is_decided_the_less_it_takes() -> None:
     middling, clear = [(above(), of(0.1, 0.2, 0.15, 0.05, 0.12))], [(above(), of(*CLEAR))]
     found = decisions(middling, *[clear] * 99)
-    assert found[0].verdict == REPRODUCED and found[0].criteria["Holm"] == REPRODUCED
+    assert found[0].verdict == HOLDS and found[0].criteria["Holm"] == HOLDS
     half = decisions(middling, *[clear] * 40, *[[(above(), of(*NOISE))]] * 59)
-    assert half[0].verdict == REPRODUCED and half[0].criteria["Holm"] == OPEN
+    assert half[0].verdict == HOLDS and half[0].criteria["Holm"] == OPEN
     assert threshold(half) == pytest.approx(LEVEL * 42 / 100) and threshold([]) == LEVEL
 
 
 def test_a_claim_that_lacks_a_test_holds_in_part_at_most() -> None:
     yes, no = [(above(), of(*CLEAR))], [(above(), of(*(-v for v in CLEAR)))]
-    assert [found.verdict for found in decisions(yes, no, missing=1)] == [PARTLY, NOT_REPRODUCED]
+    assert [found.verdict for found in decisions(yes, no, missing=1)] == [IN_PART, FAILS]
 
 
 def test_less_than_what_matters_is_none() -> None:
     slight = of(0.004, -0.003, 0.002, 0.001, -0.001)
     (found,) = decide([Asked((part(above(), "", slight, matters=0.02),))])
-    assert found.verdict == NOT_REPRODUCED
+    assert found.verdict == FAILS
     assert found.criteria == {
-        "sign": REPRODUCED, "interval": OPEN, "equivalence": NOT_REPRODUCED, "Benjamini-Hochberg": NOT_REPRODUCED,
-        "Holm": NOT_REPRODUCED,
+        "sign": HOLDS, "interval": OPEN, "equivalence": FAILS, "Benjamini-Hochberg": FAILS,
+        "Holm": FAILS,
     }  # fmt: skip
     assert list(found.criteria) == list(CRITERIA)
     below = Predicate("x", below=0.0)
-    assert decide([Asked((part(below, "", slight, matters=0.02),))])[0].verdict == NOT_REPRODUCED
+    assert decide([Asked((part(below, "", slight, matters=0.02),))])[0].verdict == FAILS
     sure = of(0.004, 0.005, 0.0045, 0.0042, 0.0048)  # slight, and above zero beyond doubt
-    assert decide([Asked((part(above(), "", sure, matters=0.02),))])[0].verdict == REPRODUCED
+    assert decide([Asked((part(above(), "", sure, matters=0.02),))])[0].verdict == HOLDS
 
 
 def test_what_could_have_been_seen_is_seen_as_often_as_it_says() -> None:
@@ -162,7 +162,7 @@ def test_a_claim_of_one_test_holds_or_not_but_never_in_part() -> None:
     middling = [(above(), of(0.1, 0.2, 0.15, 0.05, 0.12))]
     noise = [(above(), of(*NOISE))]
     in_part = [(above(), of(*CLEAR)), (above(), of(*NOISE))]
-    assert verdicts(middling, in_part, *[noise] * 98) == [OPEN, PARTLY, *[OPEN] * 98]
+    assert verdicts(middling, in_part, *[noise] * 98) == [OPEN, IN_PART, *[OPEN] * 98]
 
 
 def test_holm_by_hand() -> None:
@@ -176,7 +176,7 @@ def test_of_decided_verdicts_fewer_are_wrong_than_they_promise() -> None:
     for _ in range(60):
         found = verdicts(*([(above(), of(*rng.normal(3.0 if n < 10 else 0.0, 1, 5)))] for n in range(20)))
         decided = [n for n, verdict in enumerate(found) if verdict != OPEN]
-        wrong.append(sum(n >= 10 or found[n] == NOT_REPRODUCED for n in decided) / max(1, len(decided)))
+        wrong.append(sum(n >= 10 or found[n] == FAILS for n in decided) / max(1, len(decided)))
     assert len(wrong) == 60 and sum(wrong) / 60 < 2 * LEVEL  # LEVEL is the promise, and 60 draws scatter
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from xling_utils.claims import ledger, replication
 from xling_utils.claims import power as planning
-from xling_utils.claims.listing import WORDS, remarks, value, verdict
+from xling_utils.claims.listing import remarks, value, verdict
 from xling_utils.claims.testing import Finding
 from xling_utils.claims.verdicts import CRITERIA, DECIDED, DECIDES, OPEN, VERDICTS
 
@@ -21,14 +21,14 @@ COUNTED = (*DECIDED, OPEN)
 COUNTS = (3, 5, 10, 20, 40)
 """Numbers of seeds that are planned for."""
 KINDS = {
-    "verdict-reproduced": "holds",
-    "verdict-partly": "holds in part",
+    "verdict-holds": "holds",
+    "verdict-holds-in-part": "holds in part",
     "verdict-cannot-tell-for": "cannot tell, leans for",
     "verdict-cannot-tell": "cannot tell",
     "verdict-cannot-tell-against": "cannot tell, leans against",
-    "verdict-not-reproduced": "does not hold",
-    "verdict-not-testable": "not testable at this size",
-    "verdict-untested": "not tested",
+    "verdict-does-not-hold": "does not hold",
+    "verdict-not-testable-at-this-size": "not testable at this size",
+    "verdict-not-tested": "not tested",
 }
 """Class of a piece of a bar, in the order of the bar -> its name."""
 
@@ -70,7 +70,7 @@ def criteria() -> str:
             counts = Counter(finding.criteria[name] for finding in found)
             shown = f"<b>{name}</b>" if name == DECIDES else name
             rows.append((scale, shown, *(counts[verdict] for verdict in COUNTED)))
-    return _table(("scale", "criterion", *(WORDS[verdict] for verdict in COUNTED)), rows)
+    return _table(("scale", "criterion", *(verdict for verdict in COUNTED)), rows)
 
 
 def power() -> str:
@@ -112,7 +112,7 @@ def check() -> str:
 
 
 def _checked(row: Mapping[str, Any], listed: Set[str]) -> tuple[str, ...]:
-    cells = (html.escape(row["test"]), WORDS[row["verdict"]], f"{row['value']:+.3f}", f"{row['new']:+.3f}")
+    cells = (html.escape(row["test"]), row["verdict"], f"{row['value']:+.3f}", f"{row['new']:+.3f}")
     return (_named(row["claim"], listed), *cells, "yes" if row["repeated"] else "no")
 
 
@@ -130,7 +130,7 @@ def page() -> str:
         "paper": {paper: paper for paper in (*PAPERS, *OTHERS)},
         "chapter": {chapter: chapter.split("_", 1)[0].lstrip("0") for chapter in chapters},
         "scale": {scale: scale for scale in SHOWN},
-        "verdict": {_slug(name): WORDS[name] for name in VERDICTS},
+        "verdict": {_slug(name): name for name in VERDICTS},
     }
     filters = "".join(
         f'<label>{name} <select data-filter="{name}"><option value="">all</option>'

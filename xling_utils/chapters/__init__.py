@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Chapter,
         Planned,
         declared,
+        hours_of,
         operations,
         plan,
     )

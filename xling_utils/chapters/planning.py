@@ -184,7 +184,12 @@ def _size(spec: RunSpec) -> dict[str, Any]:
 
 def core_hours(specs: Iterable[RunSpec]) -> float:
     """What training the encoders of ``specs`` takes, in hours of a core; to the factor of two that cores differ by."""
-    return sum(_size(spec)["operations"] or 0 for spec in specs) / OPERATIONS_A_SECOND / 3600
+    return hours_of(sum(_size(spec)["operations"] or 0 for spec in specs))
+
+
+def hours_of(operations: int) -> float:
+    """Hours of a core that so many floating point operations of training take."""
+    return operations / OPERATIONS_A_SECOND / 3600
 
 
 OPERATIONS_A_SECOND = 6e10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,23 +16,11 @@ from xling_utils.claims.verdicts import (
     DECIDED,
     DECIDES,
     MARKS,
-    NOT_REPRODUCED,
     OPEN,
-    PARTLY,
-    REPRODUCED,
     UNTESTABLE,
-    UNTESTED,
+    VERDICTS,
     Part,
 )
-
-WORDS = {
-    REPRODUCED: "holds",
-    PARTLY: "holds in part",
-    NOT_REPRODUCED: "does not hold",
-    OPEN: "cannot tell",
-    UNTESTABLE: "not testable at this size",
-    UNTESTED: "not tested",
-}
 
 
 def table(
@@ -97,7 +86,7 @@ def value(part: Part) -> str:
 
 def verdict(finding: Finding) -> str:
     """The verdict in words; of one that cannot tell, where its tests lean; of one that lacks tests, how many it has."""
-    words = WORDS[finding.verdict]
+    words = finding.verdict
     if finding.verdict == OPEN and finding.lean:
         words += f"; leans {finding.lean}"
     if finding.parts and finding.without:
@@ -115,7 +104,7 @@ def remarks(finding: Finding) -> list[str]:
         else:
             said.append(f"p = {finding.p:.3f}, corrected.")
     if differing := {name: word for name, word in finding.criteria.items() if word != finding.verdict}:
-        by = "; ".join(f"{name}: {WORDS[word]}" for name, word in differing.items())
+        by = "; ".join(f"{name}: {word}" for name, word in differing.items())
         said.append(f"Other criteria than {DECIDES}: {by}.")
     if finding.verdict == OPEN:
         seen = [(part.seen(finding.level), part.text) for part in finding.parts]
@@ -143,12 +132,25 @@ def as_json(scales: Sequence[str] = ledger.SCALES) -> list[dict[str, Any]]:
     return listed
 
 
+def summary(listed: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What :func:`as_json` returns as one line a scale: how many claims have which verdict."""
+    verdicts: dict[str, Counter[str]] = {}
+    for claim in listed:
+        for scale, found in claim["scales"].items():
+            verdicts.setdefault(scale, Counter())[found["verdict"]] += 1
+    return [
+        f"{scale}: {', '.join(f'{verdict} {counts[verdict]}' for verdict in VERDICTS if counts[verdict])}"
+        for scale, counts in verdicts.items()
+    ]
+
+
 def lines(listed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """What :func:`as_json` returns as one row a claim, scale and test, for a terminal."""
     rows = []
     for claim in listed:
         for scale, found in claim["scales"].items():
-            known = {"id": claim["id"], "where": claim["where"], "scale": scale, "verdict": WORDS[found["verdict"]]}
+            leans = f"; leans {found['leans']}" if found["verdict"] == OPEN and found["leans"] else ""
+            known = {"id": claim["id"], "where": claim["where"], "scale": scale, "verdict": found["verdict"] + leans}
             for test in found.get("tests", ()):
                 interval = "" if test["low"] is None else f"{test['low']:.3f} to {test['high']:.3f}"
                 found_here = {

@@ -72,7 +72,7 @@ def seeds(finding: Finding) -> int | None:
 
 def _fewest(distance: float, scatter: float, level: float) -> float:
     """Seeds at which Student's t finds a mean at ``distance``, in the one direction, at the two-sided ``level``."""
-    from scipy.stats import nct, t
+    from scipy.special import nctdtr, stdtrit
 
     if not distance > 0 or math.isnan(scatter):
         return math.inf
@@ -81,7 +81,7 @@ def _fewest(distance: float, scatter: float, level: float) -> float:
     low, high = 2, MOST + 1  # power grows with every seed
 
     def seen(n: int) -> bool:
-        return bool(nct.sf(t.ppf(1 - level / 2, n - 1), n - 1, distance / scatter * n**0.5) >= POWER)
+        return bool(1 - nctdtr(n - 1, distance / scatter * n**0.5, stdtrit(n - 1, 1 - level / 2)) >= POWER)
 
     while low < high:
         middle = (low + high) // 2

@@ -12,10 +12,10 @@ from xling_utils.chapters import records
 from xling_utils.claims import ledger
 from xling_utils.claims.verdicts import (
     DECIDED,
+    FAILS,
+    HOLDS,
+    IN_PART,
     LEVEL,
-    NOT_REPRODUCED,
-    PARTLY,
-    REPRODUCED,
     VERDICTS,
     Part,
     keeps,
@@ -96,9 +96,9 @@ def _recorded_too(rows: pd.DataFrame, chapter: str) -> pd.DataFrame:
 
 
 def _repeats(part: Part, new: float, verdict: str, tests: int) -> bool:
-    if verdict in (REPRODUCED, PARTLY):
-        return part.lean != REPRODUCED or keeps(part.test, new)
-    if verdict == NOT_REPRODUCED:
+    if verdict in (HOLDS, IN_PART):
+        return part.lean != HOLDS or keeps(part.test, new)
+    if verdict == FAILS:
         short = 2 * part.p[2] <= LEVEL  # of what matters, or of the bound itself
         return not short or margin(part.test, new) <= part.matters
     low, high = _predicted(part.interval, LEVEL / tests)
@@ -107,10 +107,11 @@ def _repeats(part: Part, new: float, verdict: str, tests: int) -> bool:
 
 def _predicted(found: Interval, level: float) -> tuple[float, float]:
     """Where one more value of the sample of ``found`` lies, but for a chance of ``level``."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
+    of = found.n - 1
     half = (found.high - found.low) / 2  # of the mean, at 95 %
-    half *= t.ppf(1 - level / 2, found.n - 1) / t.ppf(0.975, found.n - 1) * (found.n + 1) ** 0.5
+    half *= stdtrit(of, 1 - level / 2) / stdtrit(of, 0.975) * (found.n + 1) ** 0.5
     return found.value - half, found.value + half
 
 

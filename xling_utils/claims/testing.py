@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from xling_utils.claims.predicates import Predicate, Rows, Sample, Selection, names_in, sample
 from xling_utils.claims.verdicts import (
+    FAILS,
+    HOLDS,
     LEVEL,
-    NOT_REPRODUCED,
-    REPRODUCED,
     UNTESTABLE,
     UNTESTED,
     Asked,
@@ -78,9 +78,9 @@ class Finding:
         """What its tests say one by one, with no correction for their number: ``"for"``, ``"partly for"``,
         ``"against"``, or ``""``."""
         found = {part.lean for part in self.parts}
-        if REPRODUCED in found:
+        if HOLDS in found:
             return "for" if len(found) == 1 else "partly for"
-        return "against" if NOT_REPRODUCED in found else ""
+        return "against" if FAILS in found else ""
 
 
 @dataclass
@@ -202,7 +202,7 @@ class Ledger:
                 parts, name = [found] if found.interval.n else [], ""
             for each in parts:
                 alone = each.interval.n == 1 and keeps(each.test, each.interval.value)
-                if not alone and each.lean != REPRODUCED:
+                if not alone and each.lean != HOLDS:
                     return _Floor(f"{name}{each.text} is not shown", True)
             if not parts:
                 return _Floor(f"{need if isinstance(need, str) else need.quantity}: {MISSING}", False)

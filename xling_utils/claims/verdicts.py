@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from xling_utils.claims.predicates import Predicate, Sample
 from xling_utils.measures import Estimate, Interval
 
-REPRODUCED, PARTLY, NOT_REPRODUCED, OPEN = "reproduced", "partly", "not reproduced", "cannot tell"
-UNTESTABLE, UNTESTED = "not testable", "untested"
-DECIDED = (REPRODUCED, PARTLY, NOT_REPRODUCED)
+HOLDS, IN_PART, FAILS, OPEN = "holds", "holds in part", "does not hold", "cannot tell"
+UNTESTABLE, UNTESTED = "not testable at this size", "not tested"
+DECIDED = (HOLDS, IN_PART, FAILS)
 VERDICTS = (*DECIDED, OPEN, UNTESTABLE, UNTESTED)
 LEVEL = 0.05
 """The share of wrong verdicts that is expected among the decided ones of a scale."""
@@ -45,16 +45,16 @@ class Part:
         """What this test alone would say, at ``LEVEL`` and two-sided, with no correction for the others."""
         holds, fails, _ = self.p
         if 2 * min(holds, fails) <= LEVEL:
-            return REPRODUCED if holds < fails else NOT_REPRODUCED
+            return HOLDS if holds < fails else FAILS
         return OPEN
 
     @property
     def scatter(self) -> float:
         """The standard deviation of the values, of one language where they took several; NaN of fewer than two."""
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
         half = (self.interval.high - self.interval.low) / 2
-        return half * self.interval.n**0.5 / float(t.ppf(0.975, self._freedom)) if self.interval.n > 1 else math.nan
+        return half * self.interval.n**0.5 / float(stdtrit(self._freedom, 0.975)) if self.interval.n > 1 else math.nan
 
     @property
     def _freedom(self) -> int:
@@ -63,13 +63,13 @@ class Part:
     def seen(self, level: float) -> float:
         """The distance from the bound that so many values would have told, but for a chance of 1 - ``POWER``, at the
         two-sided ``level``; NaN where there is no scatter to tell it by."""
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
         n = self.interval.n
         if n < 2 or self.scatter == 0:
             return math.nan
         of = self._freedom
-        return float(t.ppf(1 - level / 2, of) + t.ppf(POWER, of)) * self.scatter / n**0.5
+        return float(stdtrit(of, 1 - level / 2) + stdtrit(of, POWER)) * self.scatter / n**0.5
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,9 @@ def decide(claims: Sequence[Asked]) -> list[Decision]:
     scatter), and the correction of Y. Benjamini and Y. Hochberg, Controlling the false discovery rate (1995), over the
     claims.
 
-    *Reproduced*: all tests hold, the weakest of them significantly. *Partly*: the strongest holds significantly, after
-    Bonferroni's correction over the tests of the claim; also a claim of which a test could not be made. *Not
-    reproduced*: none holds, and one is broken so, or shown to be less than what matters.
+    *Holds*: all tests hold, the weakest of them significantly. *Holds in part*: the strongest does significantly, after
+    Bonferroni's correction over the tests of the claim; also a claim of which a test could not be made. *Does not
+    hold*: none holds, and one is broken so, or shown to be less than what matters.
 
     The first two share a correction over all claims, each a hypothesis of its own where a claim has several tests; the
     third has another. Each is made at half of ``LEVEL``, so that the share of wrong ones among all verdicts is expected
@@ -178,7 +178,7 @@ def _verdicts(claims: Sequence[Asked], by: Criterion) -> list[tuple[str, float]]
     for claim, *ps in zip(claims, every, some, broken, strict=True):
         for verdict, p in zip(DECIDED, ps, strict=True):
             if p <= LEVEL:
-                found.append((PARTLY if verdict == REPRODUCED and claim.missing else verdict, p))
+                found.append((IN_PART if verdict == HOLDS and claim.missing else verdict, p))
                 break
         else:
             found.append((OPEN, min(ps)))

@@ -32,6 +32,9 @@ app.add_typer(data.app, name="data")
 
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
+PARAMETERS = (
+    "A parameter of the chapters: languages, live; of 5 to 7 model, aligned; with --records-only first_seed, processes."
+)
 DataDirectory = Annotated[
     Path | None,
     typer.Option("--data", metavar="DIR", envvar="XLING_DATA", help="The directory of real text."),
@@ -91,9 +94,7 @@ def run(
     engine: Annotated[str | None, typer.Option(metavar="E", help="Where runs are trained: local or dask.")] = None,
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of Dask's scheduler.")] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", min=1, help="Runs trained at a time.")] = None,
-    parameter: Annotated[
-        list[str] | None, typer.Option("-p", metavar="NAME VALUE", help="Any parameter of the chapters.")
-    ] = None,
+    parameter: Annotated[list[str] | None, typer.Option("-p", metavar="NAME VALUE", help=PARAMETERS)] = None,
     records_only: Annotated[
         bool, typer.Option("--records-only", help="No notebooks: train and measure, rows into _build/records.")
     ] = False,
@@ -165,7 +166,13 @@ def plan(
         if value not in known:
             raise UserError(f"unknown {kind} {value!r}; known: {', '.join(known)}")
     rows = chapters.plan(chapter, scale, data=data)
-    print(to_json(rows) if as_json else aligned(rows))
+    if as_json:
+        print(to_json(rows))
+        return
+    left = [row for row in rows if not row["stored"]]
+    hours = chapters.hours_of(sum(row["operations"] or 0 for row in left))
+    told = f"{len(rows)} runs of {len({row['seed'] for row in rows})} seeds, {len(rows) - len(left)} stored; the others"
+    print(f"{aligned(rows)}\n\n{told} take some {hours:,.{0 if hours > 10 else 1}f} core-hours to train")
 
 
 @app.command(name="claims")
@@ -202,7 +209,10 @@ def show_claims(
         print(to_json(planned) if as_json else aligned(planned))
         return
     listed = listing.as_json([scale] if scale else SCALES)
-    print(to_json(listed) if as_json else aligned(listing.lines(listed)))
+    if as_json:
+        print(to_json(listed))
+        return
+    print("\n".join([f"{len(listed)} claims", *listing.summary(listed), "", aligned(listing.lines(listed))]))
 
 
 @app.command()

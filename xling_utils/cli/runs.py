@@ -9,6 +9,7 @@ import typer
 
 from xling_utils.cli.output import OPTIONS, Json, aligned, to_json
 from xling_utils.core.errors import UserError, printable
+from xling_utils.core.specs import RunSpec, to_dict
 
 if TYPE_CHECKING:
     from xling_utils.runs import RunStore
@@ -27,8 +28,6 @@ def list_runs(as_json: Json = False) -> None:
 @app.command()
 def show(key: Annotated[str, typer.Argument(metavar="KEY")]) -> None:
     """Show the spec and the provenance of a run."""
-    from xling_utils.core.specs import to_dict
-
     store = _store()
     stored = store.get(key)
     if stored is None:
@@ -63,7 +62,7 @@ def _row(path: Path) -> dict[str, Any]:
     from xling_utils.core.files import json_object
     from xling_utils.runs.store import read_spec
 
-    columns = ("key", "kind", "languages", "sentences", "steps", "seed", "seconds", "finished", "megabytes")
+    columns = ("key", "kind", "languages", "sentences", "steps", "seed", "seconds", "finished", "megabytes", "variant")
     try:
         spec, provenance = read_spec(path), json_object(path / "provenance.json")
     except UserError:
@@ -71,8 +70,29 @@ def _row(path: Path) -> dict[str, Any]:
     size = round(sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) / 1e6, 1)
     corpus, made = spec.corpus, [provenance.get("seconds"), provenance.get("finished")]
     values = [path.name, spec.kind, "-".join(corpus.languages), corpus.sentences]
-    values += [spec.training.steps if spec.training else None, spec.seed, *made, size]
+    values += [spec.training.steps if spec.training else None, spec.seed, *made, size, _variant(spec)]
     return dict(zip(columns, values, strict=True))
+
+
+SAID = {"sentences", "languages", "seed", "source", "steps", "intermediate", "positions", "method", "epochs"}
+"""Fields of a run that have a column, or follow from the others."""
+OF_THE_RECIPE = {"batch", "hidden_rate", "learning_rate", "mask_rate", "precision", "warmup", "weight_decay"}
+
+
+def _variant(spec: RunSpec) -> str:
+    """What tells runs of the same text apart, in few words: ``"layers 3, width 64, size 1600, length 24"``."""
+    parts = to_dict(spec)
+    changes = [
+        f"{change['kind']} {change.get('amount', 1.0):g} of {'-'.join(change['languages'])}"
+        for change in parts["corpus"].pop("changes", ())
+    ]
+    left = [
+        f"{name.replace('_', ' ')} {'-'.join(value) if isinstance(value, list) else value}"
+        for part in ("model", "tokenizer", "corpus", "training")
+        for name, value in (parts[part] or {}).items()
+        if name not in SAID | OF_THE_RECIPE and value not in (False, None, [])
+    ]
+    return ", ".join([*changes, *left])
 
 
 def _store() -> RunStore:

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from sysconfig import get_path
 
+from xling_utils.core.errors import UserError
 from xling_utils.core.files import regular
 
 PACKAGE = Path(__file__).parents[1]
@@ -28,7 +29,7 @@ def of(*parts: str | Path) -> str:
 def _of_any(path: Path) -> str | None:
     try:
         return of_file(path)
-    except OSError:
+    except UserError:
         return None
 
 
