@@ -70,7 +70,7 @@ def criteria() -> str:
             counts = Counter(finding.criteria[name] for finding in found)
             shown = f"<b>{name}</b>" if name == DECIDES else name
             rows.append((scale, shown, *(counts[verdict] for verdict in COUNTED)))
-    return _table(("scale", "criterion", *(verdict for verdict in COUNTED)), rows)
+    return _table(("scale", "criterion", *COUNTED), rows)
 
 
 def power() -> str:

@@ -8,12 +8,13 @@ from typing import Any
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES, LIVE, SCALES
-from xling_utils.runs.compute import ENGINES, check_address, check_number
+from xling_utils.runs import Compute
+from xling_utils.runs.compute import check_number
 
 CODE = re.compile(r"[A-Za-z]{1,8}([_-][A-Za-z0-9]{1,8})*")
 """What a language's code looks like: it becomes part of the names of files."""
-CHOICES = {"scale": SCALES, "engine": ENGINES, "live": LIVE}
-LEAST = {"seeds": 1, "first_seed": 0, "jobs": 1, "processes": 1}
+CHOICES = {"scale": SCALES, "live": LIVE}
+LEAST = {"seeds": 1, "first_seed": 0}
 TEXTS = ("data", "model", "aligned", "scheduler")
 LONGEST = 4096
 
@@ -24,12 +25,11 @@ def check_parameters(values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         if name in CHOICES and value not in CHOICES[name]:
             raise UserError(f"unknown {name} {value!r:.80}; known: {', '.join(CHOICES[name])}")
-        if name in LEAST and not (name == "jobs" and value is None):
+        if name in LEAST:
             check_number(name, value, LEAST[name])
         if name in TEXTS and not (value is None or _is_text(value)):
             raise UserError(f"{name} takes text, not {value!r:.80}")
-    if values.get("scheduler"):
-        check_address(values["scheduler"])
+    Compute.of(values)  # which checks its own
     if "languages" in values:
         _check_languages(values["languages"], values.get("scale"))
 

@@ -21,12 +21,11 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.files import regular
 from xling_utils.core.writing import sha256
 from xling_utils.corpora import directory
+from xling_utils.corpora.directory import LARGEST_RATIO
 from xling_utils.corpora.task_files import task_files
 
 SUMS = "SHA256SUMS"
 LARGEST_SUMS = 10_000_000  # bytes
-LARGEST_RATIO = 100
-"""What an archive unpacks to, at most, for each of its bytes. Text is compressed to a tenth at best."""
 DEEPEST = 20  # folders
 ALWAYS_ALLOWED = 100_000_000  # bytes
 

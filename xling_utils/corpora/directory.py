@@ -38,8 +38,8 @@ Pair = tuple[str, str]
 
 LONGEST_LINE = 1_000_000  # bytes
 LARGEST_RATIO = 100
-"""Of a file's text to what it is compressed to, beyond :data:`ALWAYS_READ` bytes."""
-ALWAYS_READ = 1_000_000
+"""What is unpacked, at most, for each byte of a compressed file or archive. Text is compressed to a tenth at best."""
+ALWAYS_READ = 1_000_000  # bytes, whatever the ratio
 LONGEST_DOCUMENT = 600  # lines; what runs on longer is a list of sentences, not a document
 CHUNK = 20  # lines
 TEXT = (".txt", ".txt.xz")
