@@ -36,7 +36,7 @@ PLACEMENT = {"engine", "scheduler", "jobs"}
 """Parameters that say where runs are trained; they do not change what a chapter shows."""
 
 MOST_AT_A_TIME = 4
-"""Chapters: a kernel takes up to a gigabyte."""
+"""Chapters: a kernel takes up to a gigabyte. There is one more than cores, as a kernel waits a fifth of its time."""
 SECONDS_BETWEEN_LOOKS = 0.2
 
 
@@ -87,9 +87,10 @@ def execute(
             due.append((name, notebook, parameters, identity))
             asked[name] = defaults | parameters
     ahead(asked, say)
+    due.sort(key=lambda each: _seconds(root, each[0]), reverse=True)  # the longest first: no core waits at the end
     kernels = Kernels()
     large = any(parameters.get("model") for _, _, parameters, _ in due)  # each kernel would hold it
-    with ThreadPoolExecutor(1 if large else min(usable_cores(), MOST_AT_A_TIME)) as pool:
+    with ThreadPoolExecutor(1 if large else min(usable_cores() + 1, MOST_AT_A_TIME)) as pool:
         try:
             results = [pool.submit(_one, root, *each, kernels, say) for each in due]
             return [failure for result in results if (failure := result.result())]
@@ -146,13 +147,22 @@ def _read(root: Path, name: str) -> NotebookNode:
 
 def _is_up_to_date(root: Path, name: str, identity: str) -> bool:
     """Whether the last execution ended well and was of the same things."""
-    executed, log = _places(root, name)
-    if log.exists() or not executed.exists():
-        return False
+    _, log = _places(root, name)
+    return not log.exists() and _noted(root, name).get("identity") == identity
+
+
+def _seconds(root: Path, name: str) -> float:
+    """How long the last execution took; none if there was none."""
+    return float(_noted(root, name).get("seconds", 0))
+
+
+def _noted(root: Path, name: str) -> dict[str, Any]:
+    """What :func:`_execute` noted in the executed chapter; nothing where there is none, or it is damaged."""
+    executed, _ = _places(root, name)
     try:
-        return bool(json_object(executed)["metadata"]["xling"]["identity"] == identity)
-    except (UserError, KeyError, TypeError):  # damaged
-        return False
+        return dict(json_object(executed)["metadata"]["xling"]) if executed.exists() else {}
+    except (UserError, KeyError, TypeError, ValueError):
+        return {}
 
 
 def _places(root: Path, name: str) -> tuple[Path, Path]:
