@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         hours_of,
         operations,
         plan,
+        size_of,
     )
     from xling_utils.chapters.rows import columns, empty, labelled, planned, prepare, table
     from xling_utils.chapters.shared import published

@@ -157,7 +157,7 @@ def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str
                 "condition": " ".join(f"{name}={value}" for name, value in planned.condition),
                 "languages": "-".join(spec.corpus.languages),
                 "seed": spec.seed,
-                **_size(spec),
+                **size_of(spec),
                 "stored": stored,
                 "headline": planned.headline,
             }
@@ -165,7 +165,8 @@ def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str
     return rows
 
 
-def _size(spec: RunSpec) -> dict[str, Any]:
+def size_of(spec: RunSpec) -> dict[str, Any]:
+    """``parameters``, ``tokens`` and ``operations`` of a run, as :func:`plan` has them."""
     from xling_utils.models.encoder import parameter_count
 
     languages = len(spec.corpus.languages)
@@ -184,7 +185,7 @@ def _size(spec: RunSpec) -> dict[str, Any]:
 
 def core_hours(specs: Iterable[RunSpec]) -> float:
     """What training the encoders of ``specs`` takes, in hours of a core; to the factor of two that cores differ by."""
-    return hours_of(sum(_size(spec)["operations"] or 0 for spec in specs))
+    return hours_of(sum(size_of(spec)["operations"] or 0 for spec in specs))
 
 
 def hours_of(operations: int) -> float:

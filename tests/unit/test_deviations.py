@@ -1,0 +1,47 @@
+"""The page of what is different here: every claim of the papers has one set-up, and ours is what the records say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from xling_utils.book import deviations
+from xling_utils.chapters import records
+from xling_utils.claims import ledger
+from xling_utils.core.errors import UserError
+
+BOOK = Path(__file__).parents[2] / "book"
+
+
+def test_every_claim_of_a_paper_has_one_set_up() -> None:
+    every = ledger.load().claims
+    found = [claim.id for setup in deviations.setups(BOOK / "setups.yml").values() for claim in setup.claims(every)]
+    assert sorted(found) == sorted(claim.id for claim in every if claim.paper in "ABCDE")
+
+
+def test_ours_are_the_recorded_runs() -> None:
+    (claim,) = (each for each in ledger.load().claims if each.id == "E-04")  # Fake-English against permuted words
+    rows, told = records.load("03_overlap", "controlled"), records.provenance("03_overlap", "controlled")
+    runs = set(rows[rows["condition"].isin(["Fake-English", "permuted 100 %"])]["run"])
+    specs = [json.loads(spec) for run, spec in zip(told["run"], told["spec"], strict=True) if run in runs]
+    partners = dict.fromkeys(spec["corpus"]["languages"][1] for spec in specs)
+    encoder, text, languages, measure, seeds = deviations.ours([claim], "controlled")
+    assert encoder.startswith(f"{specs[0]['model']['layers']} layers of width {specs[0]['model']['width']}, ")
+    assert text.startswith(f"{specs[0]['corpus']['sentences']:,} sentences a language")
+    assert languages == f"English with {', '.join(partners)}; 2 in one encoder"
+    assert "mrr centred (layer middle)" in measure
+    assert seeds == f"{len({spec['seed'] for spec in specs})} seeds a claim"
+
+
+def test_claims_without_rows_have_no_runs() -> None:
+    (claim,) = (each for each in ledger.load().claims if each.id == "C-30")
+    assert set(deviations.ours([claim], "controlled")) == {"not recorded"}
+
+
+def test_what_a_set_up_lacks_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "setups.yml"
+    path.write_text("One:\n  of: {A: [R01]}\n  encoder: large\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"setups\.yml: .*text.*languages"):
+        deviations.setups(path)

@@ -1,0 +1,159 @@
+"""The page *What is different here*: the papers' encoders, texts, languages and measures beside those of the recorded
+runs that verdicts rest on, and what is asked of each claim. The papers' are typed (``book/setups.yml``), ours computed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xling_utils.chapters import MODULES, records, size_of
+from xling_utils.claims import ledger
+from xling_utils.claims.predicates import Rows, names_in
+from xling_utils.claims.testing import Claim
+from xling_utils.core import files, identity, kept_text
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import scale as scale_of
+from xling_utils.core.specs import EncoderSpec, RunSpec, run_from_dict
+
+FIELDS = ("encoder", "text", "languages", "measure", "runs")
+SCALES = {"controlled": "here, controlled world", "natural": "here, real text"}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How a paper did a part of its experiments, in words. ``of``: paper -> experiments."""
+
+    of: Mapping[str, Sequence[str]]
+    encoder: str
+    text: str
+    languages: str
+    measure: str
+    runs: str
+
+    def claims(self, every: Iterable[Claim]) -> list[Claim]:
+        """Those of ``every`` that their paper asked so."""
+        return [claim for claim in every if set(claim.experiments) & set(self.of.get(claim.paper, ()))]
+
+
+def setups(path: Path) -> dict[str, Setup]:
+    """By name. Raises :class:`UserError` where one lacks a field, or has another."""
+    try:
+        return {name: Setup(**fields) for name, fields in files.yaml_mapping(path).items()}
+    except TypeError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+def page() -> str:
+    """HTML: a table for each set-up, and below it what is asked of its claims. Kept in ``_build/ledger``, since to
+    read all records takes seconds."""
+    book = ledger.root() / "book"
+
+    def made() -> str:
+        every = ledger.load().claims
+        known = setups(book / "setups.yml")
+        return "".join(_setup(name, setup, setup.claims(every)) for name, setup in known.items())
+
+    read = [book / "claims.yml", book / "setups.yml", *sorted((book / "records").glob("*.csv"))]
+    kept = ledger.root() / "_build/ledger/deviations.html"
+    return kept_text.once(kept, identity.of(identity.package(), *read), made)
+
+
+def _setup(name: str, setup: Setup, claims: Sequence[Claim]) -> str:
+    columns = {"the paper": [getattr(setup, field) for field in FIELDS]}
+    columns |= {shown: ours(claims, scale) for scale, shown in SCALES.items()}
+    head = "".join(f'<th scope="col">{shown}</th>' for shown in columns)
+    rows = "".join(
+        f'<tr><th scope="row">{field}</th>{"".join(f"<td>{escape(cells[n])}</td>" for cells in columns.values())}</tr>'
+        for n, field in enumerate(FIELDS)
+    )
+    asked = "".join(f"<li>{_asked(claim)}</li>" for claim in claims)
+    return (
+        f'<section class="setup"><h3>{escape(name)}</h3><div class="pst-scrollable-table-container">'
+        f'<table class="dataframe"><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        f"<details><summary>What is asked of its {len(claims)} claims</summary><ul>{asked}</ul></details></section>"
+    )
+
+
+def ours(claims: Sequence[Claim], scale: str) -> list[str]:
+    """What stands beside the paper's ``FIELDS``: of all recorded runs that the verdicts on ``claims`` rest on."""
+    rows, specs = _rows(scale), _specs(scale)
+    decided = {finding.claim.id for finding in ledger.findings(scale) if finding.parts}
+    claims = [claim for claim in claims if claim.id in decided]
+    runs = {
+        claim.id: {run for where in _selections(claim) for run in rows.runs(where)} & set(specs) for claim in claims
+    }
+    used = [specs[run] for run in sorted(set().union(*runs.values()))]
+    if not used:
+        return ["not recorded"] * len(FIELDS)
+    read = [spec.corpus.languages for spec in used]
+    partners = [language for language in dict.fromkeys(x for each in read for x in each) if language != "en"]
+    return [
+        _encoders(used),
+        f"{_range(spec.corpus.sentences for spec in used)} sentences a language, "
+        f"{_range(spec.tokenizer.size for spec in used if spec.tokenizer.size)} word pieces",
+        f"English with {', '.join(partners)}; {_range(map(len, read))} in one encoder",
+        ", ".join(sorted({metric for claim in claims for metric in _metrics(claim)})),
+        f"{_range(len({specs[run].seed for run in each}) for each in runs.values())} seeds a claim",
+    ]
+
+
+def _encoders(specs: Sequence[RunSpec]) -> str:
+    models = [spec.model for spec in specs if isinstance(spec.model, EncoderSpec)]
+    if not models:
+        return "static vectors"
+    sizes = [size_of(spec) for spec in specs if isinstance(spec.model, EncoderSpec)]
+    millions = [each["parameters"] / 1e6 for each in sizes if each["parameters"]]
+    tokens = [each["tokens"] / 1e6 for each in sizes if each["tokens"]]
+    return (
+        f"{_range(model.layers for model in models)} layers of width {_range(model.width for model in models)}, "
+        f"{_range(millions)} million parameters; {_range(tokens)} million tokens read"
+    )
+
+
+def _range(values: Iterable[float]) -> str:
+    """``"3"`` or ``"1 to 12"``."""
+    ends = sorted(values)
+    first, last = (f"{end:,.0f}" if end >= 10 or end == int(end) else f"{end:.2g}" for end in (ends[0], ends[-1]))
+    return first if first == last else f"{first} to {last}"
+
+
+def _asked(claim: Claim) -> str:
+    tests = "; ".join(f"{test.text} {test.bound}" for test in claim.tests)
+    name = escape(claim.id)
+    return f'<a href="ledger.html#claim-{name}">{name}</a> {escape(", ".join(_metrics(claim)))}: {escape(tests)}'
+
+
+def _metrics(claim: Claim) -> list[str]:
+    """What is measured, and where: ``"mrr_centred (layer middle)"``."""
+    found = dict.fromkeys(
+        f"{where['metric']} (layer {where['layer']})" if "layer" in where else str(where["metric"])
+        for where in _selections(claim)
+        if "metric" in where
+    )
+    return [name.replace("_", " ") for name in found]
+
+
+def _selections(claim: Claim) -> list[Mapping[str, Any]]:
+    """Those that its tests name, what a guess has excepted."""
+    named = set().union(*(names_in(test) for test in claim.tests)) & set(claim.of)
+    every = [ledger.load().selections(claim, measure) for measure in claim.measured or ("",)]
+    return [where for each in every for name, where in each.items() if name in named]
+
+
+@cache
+def _rows(scale: str) -> Rows:
+    return Rows({chapter: records.load(chapter, scale) for chapter in MODULES}, scale_of(scale).encoder.layers // 2)
+
+
+@cache
+def _specs(scale: str) -> dict[str, RunSpec]:
+    told = pd.concat([records.provenance(chapter, scale) for chapter in MODULES])
+    return {run: run_from_dict(json.loads(spec)) for run, spec in zip(told["run"], told["spec"], strict=True)}
