@@ -26,7 +26,7 @@ def test_a_page_of_ones_own_has_no_finding_of_the_book(path: Path) -> None:
     findings += [caption.split("\n\n")[0] for caption in captions]
     own_run.described(own, SMOKE)
     page = "\n".join(texts(own))
-    assert len(findings) > 5 and not [text for text in findings if text in page]
+    assert len(findings) > 2 and not [text for text in findings if text in page]
     assert "The answer" not in page and "<!-- value" not in page, "a number of the book's records"
     title = texts(own)[0].split("\n")[0]
     assert title.startswith("# ") and title.endswith("?")

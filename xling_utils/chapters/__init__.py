@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         overlap,
         probes,
         records,
+        scatter,
         window_size,
     )
     from xling_utils.chapters.opening import Opened, opened

@@ -25,6 +25,7 @@ MODULES = {
     "06_mds": "mds",
     "07_cka": "cka",
     "08_minimult": "minimult",
+    "09_scatter": "scatter",
 }
 """Chapter -> its package."""
 
@@ -54,13 +55,16 @@ class Planned:
         return next((language for language in languages if language != "en"), "en")
 
     def moved(self, seeds: int) -> Planned:
-        """The same with ``seeds`` added to every seed: of the text, of the weights, and of the run beside it."""
+        """The same with ``seeds`` added to every seed: of the text, of the weights, of the order, and of the run beside
+        it."""
         return replace(self, spec=_moved(self.spec, seeds), beside=_moved(self.beside, seeds) if self.beside else None)
 
 
 def _moved(spec: RunSpec, seeds: int) -> RunSpec:
-    corpus = replace(spec.corpus, seed=spec.corpus.seed + seeds)
-    return replace(spec, corpus=corpus, seed=spec.seed + seeds)
+    corpus, training = replace(spec.corpus, seed=spec.corpus.seed + seeds), spec.training
+    if training and training.order_seed:
+        training = replace(training, order_seed=training.order_seed + seeds)
+    return replace(spec, corpus=corpus, training=training, seed=spec.seed + seeds)
 
 
 @dataclass(frozen=True)

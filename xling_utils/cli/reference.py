@@ -31,6 +31,8 @@ MEANINGS = {
     "sentences": "of text, a language",
     "part_of_speech": "of the dictionary's words; empty for all",
     "window": "tokens of an input, or of the context of static vectors",
+    "text": "seed of the text; that of the first weights is `seed`",
+    "order": "seed of the order of batches and masks",
     "condition": "what the languages share, or what was changed",
     "factor": "what was varied in the encoder or its training",
     "level": "the factor's value",

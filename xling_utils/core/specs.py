@@ -159,7 +159,7 @@ class TrainingSpec:
     (see :mod:`optimizers`). ``precision``: see :data:`Precision`. ``snapshots`` weights are kept at evenly spaced
     steps for curves over training. Inputs begin at sentences; with ``sliced`` the text is cut into consecutive
     inputs instead, so that every token is kept.
-    ``random_words``: see :data:`RandomWords`.
+    ``random_words``: see :data:`RandomWords`. ``order_seed`` is that of batches and masks, where it is not the run's.
     """
 
     steps: int
@@ -174,6 +174,7 @@ class TrainingSpec:
     random_words: RandomWords = ""
     hidden_rate: float = 0.0
     precision: Precision = ""
+    order_seed: int = 0
 
 
 @dataclass(frozen=True)

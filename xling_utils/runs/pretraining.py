@@ -131,7 +131,8 @@ class Trainee:
         if training := spec.training:
             if training.snapshots and len(self.model.members) > 1:
                 raise UserError("training: snapshots are kept of encoders that all languages share")
-            self.batches = Batches(text.streams, training, spec.seed, next_sentence=spec.model.next_sentence)
+            order = training.order_seed or spec.seed
+            self.batches = Batches(text.streams, training, order, next_sentence=spec.model.next_sentence)
             self.tests = Batches(text.held_out(), training, 0)
             self.optimizers = optimizers.build(self.model.parameters(), self.model.matrices(), training)
 

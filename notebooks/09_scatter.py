@@ -1,0 +1,106 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Where does scatter come from?
+#
+# **The question.** Two runs of one specification never come out alike. Three things are drawn by chance for a run: the *text* that is read
+# (and with it the contexts in which words are measured), the *first weights*, and the *order* in which batches come and places are masked. In
+# all other chapters one seed draws all three, so that a bar of an interval is the scatter of everything. Which of them makes it?
+#
+# **What others found.** The five papers have one run of nearly everything. For English alone, twenty-five BERTs that differ in first weights and order
+# {cite}`sellam2022multiberts` and sets of ten language models in which order and weights were drawn apart {cite}`vanderwal2025polypythias` showed that
+# both matter, and that a conclusion from one run may not hold for the next. Where text is expensive, it is most often the same for all runs.
+
+# %% tags=["parameters", "hide-input"]
+scale = "controlled"  # smoke, controlled, natural or paper
+languages = [
+    "fr",
+    "es",
+    "de",
+    "el",
+    "bg",
+    "ru",
+    "tr",
+    "ar",
+    "vi",
+    "th",
+    "zh",
+    "hi",
+    "sw",
+    "ur",
+]  # the first beside English
+seeds = 1  # how many of each: their square is what is trained with live = "all"
+live = "headline"  # all: trained on this machine; headline or none: what is recorded is shown
+data = None  # directory of real text, for the natural scale
+engine = "local"  # local or dask
+scheduler = None  # address of a Dask scheduler
+jobs = None  # runs at a time; None: one a core
+
+# %% [markdown]
+# ## The runs
+#
+# Five texts, five sets of first weights, five orders, in a *Latin square*: every text is read from every set of weights once, and every order
+# comes once with each text and once with each set of weights. So 25 runs tell three sources apart, where all combinations would be 125. It is done for the
+# base run of {doc}`chapter 1 <01_data_size>` and with {term}`Fake-English` in place of English ({doc}`chapter 3 <03_overlap>`), with the same seeds, so that their
+# difference, an effect such as the other chapters measure, has its scatter too.
+
+# %% tags=["hide-input"]
+from xling_utils import charts
+from xling_utils.chapters import opened, scatter
+
+charts.enable()
+chapter = opened("09_scatter", scale, languages, seeds, live, data, engine, scheduler, jobs)
+charts.of_earlier_recipe(chapter.of_earlier_recipe)
+
+# %% [markdown]
+# ## Every run, three ways
+#
+# The same runs stand below one another three times, sorted by what they share. Where a source matters, its bars, the means of its five runs, lie far
+# apart, and the marks of a line close together.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-scatter", "caption": "Retrieval of the same runs by their text, by their first weights, and by their order.\n\nEnglish with the base language, centred retrieval among the dictionary's words. A line has the runs that share the seed it names; the bar is their mean. Choose the condition, or the difference, below the chart."}}
+scatter.figure(chapter)
+
+# %% [markdown]
+# ## How much comes from which
+#
+# *Components of variance*: what means of a source's levels differ by, beyond what the rest of the scatter makes them differ by. What is left, *rest*, is what no
+# single source explains: this text with these weights in this order. With five levels a share is rough; p says how often a source without any part in it
+# would look like this.
+
+# %% tags=["hide-input"]
+charts.show(scatter.sources(chapter))
+
+# %% [markdown]
+# ## What few seeds see
+#
+# Three runs, as many as a careful study has. If text, weights and order are drawn anew for each, what the three differ by tells how far their mean is
+# from the truth. If one of them is the same in all three, the mean is off by what that one thing does, and no interval shows it. *Shown* is the standard error
+# that an author would print, *true* the one of the mean:
+
+# %% tags=["hide-input"]
+charts.show(scatter.what_few_seeds_see(chapter))
+
+# %% [markdown]
+# ## Limits
+#
+# - One language pair, one size, one measure. What a seed of the text does hangs on how much text there is.
+# - The text's seed also draws the contexts in which words are measured, so its share holds some of the measure's own noise.
+# - A Latin square takes the three to add up. Where they do not, it shows as *rest*.
+#
+# What it means for other chapters: their seeds draw all three anew, so their intervals are of the kind *all drawn anew*. Conditions are compared within a
+# seed; the difference above shows what that is worth.
+
+# %% tags=["hide-input"]
+charts.show(chapter.record())
+
+# %% [markdown]
+# **Further reading.** {cite:t}`sellam2022multiberts` and {cite:t}`vanderwal2025polypythias`, on how much one run of a language model says.
