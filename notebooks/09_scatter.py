@@ -63,7 +63,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # %% [markdown]
 # ## Every run, three ways
 #
-# The same runs stand below one another three times, sorted by what they share. Where a source matters, its bars, the means of its five runs, lie far
+# The same runs stand below one another in three ways, sorted by what they share. Where a source matters, its bars, the means of its five runs, lie far
 # apart, and the marks of a line close together.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-scatter", "caption": "Retrieval of the same runs by their text, by their first weights, and by their order.\n\nEnglish with the base language, centred retrieval among the dictionary's words. A line has the runs that share the seed it names; the bar is their mean. Choose the condition, or the difference, below the chart."}}

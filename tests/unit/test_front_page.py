@@ -11,6 +11,8 @@ import pytest
 from xling_utils.book import front_page, rendering
 from xling_utils.chapters import records
 from xling_utils.chapters.overlap.plan import FAKE, PERMUTED
+from xling_utils.claims import ledger
+from xling_utils.claims.verdicts import DECIDED
 from xling_utils.core.errors import UserError
 
 INTRO = Path(__file__).parents[2] / "book/intro.md"
@@ -46,3 +48,14 @@ def test_every_mark_of_the_page_is_filled() -> None:
 def test_a_value_that_nothing_gives_is_named() -> None:
     with pytest.raises(UserError, match=r"nothing gives the value 'left nothing' of a page; known: .*left word order"):
         rendering.filled(b"It is 9<!-- value: left nothing --> of it.")
+
+
+def test_each_answer_rests_on_decided_claims() -> None:
+    """Each numbered answer links to claims, and each of these is decided in the controlled world."""
+    section = INTRO.read_text(encoding="utf-8").split("## The answer")[1].split("\n## ")[0]
+    answers = re.split(r"^\d\. ", section, flags=re.MULTILINE)[1:]
+    verdicts = {finding.claim.id: finding.verdict for finding in ledger.findings("controlled")}
+    assert len(answers) == 5
+    for answer in answers:
+        named = re.findall(r'<a href="ledger\.html#claim-([\w-]+)">\1</a>', answer.split("\n\n")[0])
+        assert named and all(verdicts[claim] in DECIDED for claim in named), (named, answer)

@@ -43,7 +43,8 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
     Raises :class:`UserError` for a seed that is recorded, or that budgets were tuned on, and where what is recorded
     was trained by an earlier recipe.
     """
-    recorded = {chapter: records.load(chapter, SCALE) for chapter in chapters.MODULES}
+    claimed = dict.fromkeys(claim.chapter for claim in ledger.load().claims)
+    recorded = {chapter: records.load(chapter, SCALE) for chapter in claimed}
     used = {*DEVELOPMENT_SEEDS, *(int(seed) for table in recorded.values() for seed in table["seed"].unique())}
     if seed in used or seed < 0:
         raise UserError(f"seed {seed} was used before, or is negative; take one of your own, such as {max(used) + 1}")
