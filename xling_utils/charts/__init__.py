@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from xling_utils.core.doors import late
 
 if TYPE_CHECKING:
-    from xling_utils.charts import contrast_shapes, layer_shapes, level_shapes, offline, shapes, shift_shapes, tables
+    from xling_utils.charts import (
+        contrast_shapes,
+        layer_shapes,
+        level_shapes,
+        map_shapes,
+        offline,
+        shapes,
+        shift_shapes,
+        tables,
+    )
     from xling_utils.charts.offline import enable
     from xling_utils.charts.shapes import LANGUAGE_NAMES
     from xling_utils.charts.tables import of_claims, of_earlier_recipe, show

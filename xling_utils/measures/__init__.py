@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from xling_utils.measures.metrics.cka import linear_cka
     from xling_utils.measures.metrics.intervals import Estimate, Interval, over_seeds
     from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
-    from xling_utils.measures.metrics.retrieval import mean_reciprocal_rank, nearest, precision_at_k
+    from xling_utils.measures.metrics.retrieval import (
+        chance_reciprocal_rank,
+        mean_reciprocal_rank,
+        nearest,
+        precision_at_k,
+    )
     from xling_utils.measures.metrics.translation import bleu1, convert_rate
     from xling_utils.measures.pool import MeasuresFailed, ensure_rows
     from xling_utils.measures.tasks import registry, sentence_similarity
