@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from xling_utils.core.doors import late
 
 if TYPE_CHECKING:
-    from xling_utils.chapters.data_size import figures, plan
+    from xling_utils.chapters.data_size import figures, plan, word_map
     from xling_utils.chapters.data_size.shown import (
         classes_by_language,
         compared,

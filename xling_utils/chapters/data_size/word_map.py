@@ -110,6 +110,7 @@ def figure() -> Any:
 
     tables = [load(scale).assign(world=world) for scale, world in WORLDS.items()]
     rows = pd.concat([table for table in tables if len(table)], ignore_index=True)
+    rows = rows[rows.groupby(["world", "frame", "concept"])["word"].transform("size") == 2]  # both words were seen
     return map_shapes.word_map(
         rows.assign(named=rows["concept"].isin(NAMED)),
         languages=("en", LANGUAGE),

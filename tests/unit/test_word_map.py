@@ -1,0 +1,65 @@
+"""The map of the front page: words of two languages, frame by frame, in one plane."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xling_utils.chapters.data_size import word_map
+from xling_utils.charts import map_shapes
+from xling_utils.corpora.controlled import lexicon
+
+
+def test_its_words_are_the_lexicons() -> None:
+    known = {key for key, entry in lexicon.concepts().items() if entry.upos in ("NOUN", "VERB")}
+    assert set(word_map.CONCEPTS) <= known and set(word_map.NAMED) <= set(word_map.CONCEPTS)
+
+
+def test_words_lose_their_languages_mean_and_their_length() -> None:
+    vectors = np.random.default_rng(1).normal(3, 1, (6, 4)).astype(np.float32)
+    vectors[2] = vectors[5] = 0  # never seen
+    found = word_map._directions(vectors, 4)
+    mean = vectors[[0, 1, 3]].mean(axis=0)
+    for row in (0, 1, 3, 4):
+        expected = vectors[row] - mean
+        np.testing.assert_allclose(found[row], expected / np.linalg.norm(expected), rtol=1e-5)
+    assert not found[[2, 5]].any()
+
+
+def test_the_plane_is_where_pairs_differ_most() -> None:
+    rng = np.random.default_rng(2)
+    spread = np.array([0.1, 5.0, 0.1, 3.0])
+    middle = (rng.normal(size=(40, 4)) * spread).astype(np.float32)
+    apart = rng.normal(size=(40, 4)).astype(np.float32) * 9  # of languages, which cancels
+    plane = word_map._plane(middle + apart, middle - apart)
+    np.testing.assert_allclose(plane.T @ plane, np.eye(2), atol=1e-5)
+    assert abs(plane[1, 0]) > 0.99 and abs(plane[3, 1]) > 0.99
+
+
+@pytest.mark.parametrize("scale", list(word_map.WORLDS))
+def test_the_committed_map_tells_what_its_caption_says(scale: str) -> None:
+    table = word_map.load(scale)
+    assert list(table["frame"].unique()) == list(range(word_map.SNAPSHOTS + 1))
+    assert (table.groupby("frame")["step"].nunique() == 1).all() and table["step"].is_monotonic_increasing
+    ends = table.groupby("frame")[["alignment", "chance"]].first().iloc[[0, -1]]
+    times = (ends["alignment"] / ends["chance"]).to_list()
+    assert times[1] > 5 and times[1] > 3 * times[0]
+    pairs = table.pivot_table(index=["frame", "concept"], columns="language", values=["x", "y"]).dropna()
+    distance = np.hypot(pairs["x"]["en"] - pairs["x"]["fr"], pairs["y"]["en"] - pairs["y"]["fr"])
+    last, first = distance[word_map.SNAPSHOTS], distance[0]
+    assert len(last) > 35 and len(last) == len(first)
+
+
+def test_a_frame_is_chosen_below_the_chart() -> None:
+    rows = pd.DataFrame(
+        [
+            {"frame": frame, "step": 10 * frame, "alignment": 0.1, "chance": 0.05, "concept": "cat", "word": word,
+             "language": language, "x": 0.1 * frame, "y": 0.2, "world": "real text", "named": True}
+            for frame in (0, 1) for language, word in (("en", "cat"), ("fr", "chat"))
+        ]
+    )  # fmt: skip
+    spec = map_shapes.word_map(rows, languages=("en", "fr"), worlds=["real text"], description="A map").to_dict()
+    bound = {each["name"]: each for each in spec["params"]}
+    assert bound["frame_shown"]["value"] == 1 and bound["frame_shown"]["bind"]["max"] == 1
+    assert bound["world_shown"]["bind"]["options"] == ["real text"]
