@@ -29,9 +29,9 @@ def test_words_lose_their_languages_mean_and_their_length() -> None:
 
 def test_the_plane_is_where_pairs_differ_most() -> None:
     rng = np.random.default_rng(2)
-    spread = np.array([0.1, 5.0, 0.1, 3.0])
-    middle = (rng.normal(size=(40, 4)) * spread).astype(np.float32)
-    apart = rng.normal(size=(40, 4)).astype(np.float32) * 9  # of languages, which cancels
+    spread = np.array([0.1, 9.0, 0.1, 3.0])
+    middle = (rng.normal(size=(400, 4)) * spread).astype(np.float32)
+    apart = rng.normal(size=(400, 4)).astype(np.float32) * 9  # of languages, which cancels
     plane = word_map._plane(middle + apart, middle - apart)
     np.testing.assert_allclose(plane.T @ plane, np.eye(2), atol=1e-5)
     assert abs(plane[1, 0]) > 0.99 and abs(plane[3, 1]) > 0.99
