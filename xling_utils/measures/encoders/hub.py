@@ -12,14 +12,15 @@ from safetensors import SafetensorError, safe_open
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import json_object
 from xling_utils.measures.encoders import hidden_states
+from xling_utils.measures.encoders.hidden_states import MaskedLM
 from xling_utils.runs import Run
 from xling_utils.runs.store import damage, read_spec
 
 KEY_DIGITS = 20
 
 
-def load(name: str) -> tuple[Any, Any]:
-    """The model, on the GPU where there is one, and its tokenizer. No pickle is read and no code of the model's is run.
+def load(name: str) -> MaskedLM:
+    """The model of that name, on the GPU where there is one. No pickle is read and no code of the model's is run.
 
     Raises :class:`UserError` where there is no model of that name, if it is no masked language model or lacks the head
     that predicts tokens, and if the tokenizer does not fit it.
@@ -53,7 +54,7 @@ def load(name: str) -> tuple[Any, Any]:
     if tokenizer.model_max_length <= tokenizer.num_special_tokens_to_add():
         raise UserError(f"{name}: model_max_length is {tokenizer.model_max_length}, which leaves no room for text")
     hidden_states.blocks_of(model)
-    return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
+    return MaskedLM(model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer)
 
 
 def _check_whole(folder: Path) -> None:

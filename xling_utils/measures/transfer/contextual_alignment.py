@@ -37,7 +37,7 @@ from xling_utils.measures.transfer.inputs import Input, batches, tagged
 from xling_utils.measures.transfer.parsing import Parser, attachment_scores, parse, parsed, share
 from xling_utils.measures.transfer.readers import CodedReader
 from xling_utils.measures.transfer.tuning import TEST_BATCH, Model, Recipe, Tagger, answers, fine_tune
-from xling_utils.measures.transfer.zero_shot import LABELLED_SEED, Source
+from xling_utils.measures.transfer.zero_shot import Source
 from xling_utils.models.encoder import Encoder, Encoders
 from xling_utils.models.tokenization import Coder
 from xling_utils.runs import Run
@@ -276,11 +276,7 @@ class Trees(Task):
     metric = "las"
 
     def read(self, language: str, split: str, count: int | None) -> tuple[list[Input], tuple[Any, Any]]:
-        source = self.source
-        found = treebanks.treebank(
-            source.name, language, split, count=count, seed=LABELLED_SEED, data=source.data, form=source.form
-        )
-        words, heads, relations = (found[name][:] for name in ("words", "heads", "relations"))
+        words, _, heads, relations = self.source.columns("trees", language, split, count)
         return parsed(self.reader, words, heads, relations, language), (heads, relations)
 
     def model(self) -> Parser:

@@ -20,7 +20,7 @@ from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import Form
-from xling_utils.corpora import labelled
+from xling_utils.corpora import labelled, treebanks
 from xling_utils.corpora.controlled.inference import LABELS
 from xling_utils.corpora.label_files import TAGS
 from xling_utils.measures.encoders.stored_run import Reading
@@ -34,6 +34,7 @@ from xling_utils.models.encoder import Encoders
 from xling_utils.runs import Run
 
 LABELLED_SEED = 0
+LOADED = {"NLI": labelled.inference, "NER": labelled.named_entities, "trees": treebanks.treebank}
 
 RECIPES = {
     ("smoke", "NLI"): Recipe(120, 1, batch=32, learning_rate=1e-3, held_out=60, hidden_rate=0.01),
@@ -77,7 +78,8 @@ class Source:
         self.name, self.data, self.form = name, data, form
 
     def columns(self, kind: str, language: str, split: str, count: int | None) -> tuple[list[Any], ...]:
-        """The columns of :func:`labelled.inference` (``kind`` "NLI") or of :func:`labelled.named_entities`."""
+        """The columns of :func:`labelled.inference` (``kind`` "NLI"), :func:`labelled.named_entities` ("NER") or
+        :func:`treebanks.treebank` ("trees")."""
         return _columns(kind, self.name, language, split, count, self.data, self.form)
 
 
@@ -85,8 +87,7 @@ class Source:
 def _columns(
     kind: str, source: str, language: str, split: str, count: int | None, data: Path | None, form: Form
 ) -> tuple[list[Any], ...]:
-    load = labelled.inference if kind == "NLI" else labelled.named_entities
-    found = load(source, language, split, count=count, seed=LABELLED_SEED, data=data, form=form)
+    found = LOADED[kind](source, language, split, count=count, seed=LABELLED_SEED, data=data, form=form)
     return tuple(found[name][:] for name in found.column_names)
 
 
