@@ -24,7 +24,7 @@ from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.corpora.controlled.inference import LABELS
-from xling_utils.corpora.directory import existing
+from xling_utils.corpora.directory import existing, given
 from xling_utils.corpora.labelled import INFERENCE_FILES
 from xling_utils.corpora.treebanks import LOW_RESOURCE, UPOS, languages_with_trees
 from xling_utils.measures.encoders.hidden_states import MaskedLM
@@ -111,9 +111,7 @@ def languages_with(task: str, subject: Subject) -> tuple[str, ...]:
         raise UserError(f"moved transfer: unknown task {task!r}; known: {', '.join(TASKS)}")
     if subject.corpus.source == "controlled":
         return subject.others
-    data = subject.data
-    if data is None:
-        raise UserError("this scale reads real data: give --data DIR or set XLING_DATA")
+    data = given(subject.data)
     if task == NLI:
         files = [data / INFERENCE_FILES[split] for split in ("dev", "test")]
         there = [x for x in subject.others if all(existing(file.with_name(f"{file.name}.{x}.tsv")) for file in files)]
