@@ -33,7 +33,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from xling_utils.core.errors import UserError
+from xling_utils.core.errors import UserError, named
 from xling_utils.core.specs import RunSpec, run_from_dict, to_dict
 from xling_utils.core.writing import enough_space
 from xling_utils.runs import provenance
@@ -80,8 +80,7 @@ def _serve(request: dict[str, Any], process: _Process) -> int:
         return 1
     except Exception as error:
         traceback.print_exc()
-        message = " ".join(f"{type(error).__name__}: {error}".split())
-        emit({"event": "error", "message": message, "user": False})
+        emit({"event": "error", "message": named(error), "user": False})
         return 1
     return 0
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xling_utils.core import startup
-from xling_utils.core.errors import UserError
+from xling_utils.core.errors import UserError, first_line
 
 if TYPE_CHECKING:
     from xling_utils.measures.encoders.hidden_states import MaskedLM
@@ -105,7 +105,7 @@ def _check_tokens(name: str, language: str, tokenizer: Any, lines: Sequence[str]
     try:
         ids = tokenizer(lines, add_special_tokens=False, verbose=False)["input_ids"]
     except Exception as error:  # whatever its parts, read from files, stumble over
-        raise UserError(f"{name}: the tokenizer cannot read {language} ({_first_line(error)})") from None
+        raise UserError(f"{name}: the tokenizer cannot read {language} ({first_line(error)})") from None
     tokens = [token for line in ids for token in line]
     if not tokens:
         raise UserError(f"{name}: the tokenizer finds no token in {len(lines)} sentences of {language}")
@@ -121,8 +121,4 @@ def _check_states(name: str, language: str, lm: MaskedLM, lines: Sequence[str]) 
             if False in finite:
                 raise UserError(f"{name}: states of layer {finite.index(False)} are not finite, of {language}")
     except (RuntimeError, IndexError, ValueError, TypeError) as error:
-        raise UserError(f"{name}: the model cannot read {language} ({_first_line(error)})") from None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+        raise UserError(f"{name}: the model cannot read {language} ({first_line(error)})") from None

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 
-from xling_utils.core.errors import UserError
+from xling_utils.core.errors import UserError, first_line
 from xling_utils.core.files import json_object
 from xling_utils.measures.encoders import hidden_states
 from xling_utils.measures.encoders.hidden_states import MaskedLM
@@ -103,11 +103,10 @@ def _tried(name: str, what: str, load: Any, **options: Any) -> Any:
     try:
         return load(name, **options)
     except Exception as error:  # on a damaged file transformers and its libraries raise whatever they stumble over
-        first = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
         where = (
             "" if Path(name).is_dir() else "; name a folder, or a model of the Hub that this machine has or can reach"
         )
-        raise UserError(f"{name}: no {what} that can be read ({first}){where}") from None
+        raise UserError(f"{name}: no {what} that can be read ({first_line(error)}){where}") from None
     finally:
         logging.set_verbosity(shown)
 
