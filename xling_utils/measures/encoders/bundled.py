@@ -35,7 +35,7 @@ SHOWN = 100
 """Tokens a language whose states are kept."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bundled(Subject):
     """A subject without text: it has the ``means``, ``tokens`` and :meth:`apart` that were kept of its own, whatever
     number of sentences is asked for."""
