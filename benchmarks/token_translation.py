@@ -28,7 +28,7 @@ import torch
 from _machine import machine
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from xling_utils.measures.encoders.hidden_states import BATCH, encode
+from xling_utils.measures.encoders.hidden_states import BATCH, MaskedLM
 from xling_utils.measures.encoders.predictions import predicted
 from xling_utils.measures.encoders.representations import shifted
 
@@ -45,13 +45,13 @@ def main() -> None:
     args = parser.parse_args()
     size, count, repeats = ((3, 32, 200), 2, 1) if args.quick else ((12, 128, 5_000), 384, 3)
     layers, width, vocabulary = size
-    model, tokenizer = made(layers, width, vocabulary)
+    lm = made(layers, width, vocabulary)
     texts = drawn(count, vocabulary)
     difference = np.random.default_rng(1).normal(size=(layers + 1, width)).astype(np.float32)
     grid = range(1, layers + 1)
     sides: dict[str, Callable[[], Any]] = {
-        "anew": lambda: anew(model, tokenizer, texts, difference, grid),
-        "here": lambda: predicted(model, tokenizer, texts, difference, grid, WEIGHTS),
+        "anew": lambda: anew(lm, texts, difference, grid),
+        "here": lambda: predicted(lm, texts, difference, grid, WEIGHTS),
     }
     load, seconds, answers = os.getloadavg()[0], {name: [] for name in sides}, {}
     for _ in range(repeats):
@@ -71,7 +71,7 @@ def main() -> None:
     print(f"| {theirs:.3g} | {ours:.3g} | {theirs / ours:.2f} | {tokens:,} | {same:,} |")
 
 
-def made(layers: int, width: int, vocabulary: int) -> tuple[BertForMaskedLM, PreTrainedTokenizerFast]:
+def made(layers: int, width: int, vocabulary: int) -> MaskedLM:
     """A model with random weights, and a tokenizer whose words are numbers."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
@@ -90,7 +90,7 @@ def made(layers: int, width: int, vocabulary: int) -> tuple[BertForMaskedLM, Pre
         tokenizer_object=inner, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
         mask_token="[MASK]", model_max_length=128,
     )  # fmt: skip
-    return BertForMaskedLM(config).eval(), tokenizer
+    return MaskedLM(BertForMaskedLM(config).eval(), tokenizer)
 
 
 def drawn(count: int, vocabulary: int) -> list[str]:
@@ -101,16 +101,16 @@ def drawn(count: int, vocabulary: int) -> list[str]:
 
 
 @torch.inference_mode()
-def anew(model: Any, tokenizer: Any, texts: list[str], difference: np.ndarray, layers: range) -> np.ndarray:
+def anew(lm: MaskedLM, texts: list[str], difference: np.ndarray, layers: range) -> np.ndarray:
     """The same predictions as those of ``predicted``, by the whole model for each layer and weight."""
     found = np.empty((len(layers), len(WEIGHTS), len(texts)), dtype=object)
     for i, layer in enumerate(layers):
         for j, weight in enumerate(WEIGHTS):
-            with shifted(model, layer, weight * difference[layer]):
+            with shifted(lm.model, layer, weight * difference[layer]):
                 for start in range(0, len(texts), BATCH):
-                    inputs = encode(model, tokenizer, texts[start : start + BATCH])
+                    inputs = lm.encode(texts[start : start + BATCH])
                     inner = inputs["attention_mask"].bool() & ~inputs.pop("special_tokens_mask").bool()
-                    best = model(**inputs).logits.argmax(dim=-1)
+                    best = lm.model(**inputs).logits.argmax(dim=-1)
                     for row in range(len(best)):
                         found[i, j, start + row] = best[row][inner[row]].numpy()
     return found

@@ -52,10 +52,13 @@ def test_a_second_call_reads_what_was_measured(table: pd.DataFrame, smoke_store:
     pd.testing.assert_frame_equal(table, again)
 
 
-def test_explorer_and_its_widget(smoke_store: RunStore, table: pd.DataFrame) -> None:
+@pytest.fixture
+def explored(smoke_store: RunStore, table: pd.DataFrame) -> explorer.Explorer:
     spec = scale("smoke").bert(("en", "fr"), 600, 11, data_size.SNAPSHOTS)
-    runs = ensure([spec], store=smoke_store, progress=False)
-    explored = explorer.Explorer.of(runs[spec], scale("smoke"))
+    return explorer.Explorer.of(ensure([spec], store=smoke_store, progress=False)[spec], scale("smoke"))
+
+
+def test_explorer_and_its_widget(explored: explorer.Explorer) -> None:
     word = explored.dictionary.sources[0]
     found = explored.neighbours(word, 1)
     assert found["similarity"].is_monotonic_decreasing
@@ -69,10 +72,7 @@ def test_explorer_and_its_widget(smoke_store: RunStore, table: pd.DataFrame) -> 
     assert box.children[2].value != before
 
 
-def test_words_from_data_are_escaped(smoke_store: RunStore, table: pd.DataFrame) -> None:
-    spec = scale("smoke").bert(("en", "fr"), 600, 11, data_size.SNAPSHOTS)
-    runs = ensure([spec], store=smoke_store, progress=False)
-    explored = explorer.Explorer.of(runs[spec], scale("smoke"))
+def test_words_from_data_are_escaped(explored: explorer.Explorer) -> None:
     explored.dictionary.targets[:] = ["<script>"] * len(explored.dictionary.targets)
     assert "<script>" not in explorer.widget(explored).children[2].value
 

@@ -81,13 +81,7 @@ def test_nothing_runs_on_for_a_caller_that_is_gone(store: RunStore, tmp_path: Pa
         fake_worker.release(store.root)
         specs = [spec(seed, steps=2000) for seed in (1, 2)]
         (store.root / ".work" / key_of(specs[0]) / "checkpoint").write_text("1990")
-        run = ensure(
-            specs[:1],
-            store=store,
-            progress=False,
-            worker=WORKER,
-            compute=on(dask),
-        )
+        run = ensure(specs[:1], store=store, progress=False, worker=WORKER, compute=on(dask))
         assert run[specs[0]].provenance["began"] == 1990, "the workers are free for the next call"
 
 
@@ -119,13 +113,7 @@ def test_a_scheduler_that_stays_away_is_one_line(
         harming = threading.Thread(target=harm)
         harming.start()
         with pytest.raises(UserError, match=r"no Dask scheduler answers at .* for 2 s \(what was finished is kept\)"):
-            ensure(
-                [spec(1, 2000)],
-                store=store,
-                progress=False,
-                worker=WORKER,
-                compute=on(dask),
-            )
+            ensure([spec(1, 2000)], store=store, progress=False, worker=WORKER, compute=on(dask))
         harming.join()
         wait_for(lambda: not processes_of(store))
         assert len(_checkpoints(store)) == 1

@@ -56,7 +56,7 @@ with torch.no_grad():
     words[:, 0] = -1.0
     words[french, 0] = 1.0
     model.cls.predictions.transform.dense.weight.copy_(torch.eye(32))
-subject = Subject("made", model, tokenizer, corpus, None, "lower", 1)
+subject = Subject(model, tokenizer, "made", corpus, None, "lower", 1)
 TranslationWidget(subject, {"en": "my student sleep ."}, sentences=300).widget()
 """
 SHOWN = """

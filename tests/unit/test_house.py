@@ -20,7 +20,7 @@ ROOMS = ("core", "corpora", "models", "runs", "measures", "chapters", "claims", 
 BESIDE, DRAW = "charts", ("chapters", "claims", "book", "cli")
 FILES = sorted(PACKAGE.rglob("*.py"))
 NOTEBOOKS = sorted((PACKAGE.parent / "notebooks").glob("*.py"))
-LONGEST = 315
+LONGEST = 300
 
 
 def imports(path: Path) -> Iterator[tuple[str, str]]:

@@ -38,8 +38,8 @@ def bert(tmp_path: Path) -> Path:
 
 
 def test_every_family_goes_through_every_measure(folder: Path) -> None:
-    model, tokenizer = hub.load(str(folder))
-    subject = Subject(hub.key(model), model, tokenizer, CORPUS, None, "lower", 0)
+    lm = hub.load(str(folder))
+    subject = Subject(lm.model, lm.tokenizer, hub.key(lm.model), CORPUS, None, "lower", 0)
     assert subject.layers == families.LAYERS
     for rows in (
         list(language_neutrality.rows(subject, SMOKE)),
@@ -50,14 +50,13 @@ def test_every_family_goes_through_every_measure(folder: Path) -> None:
 
 
 def test_the_key_is_of_the_weights_and_the_twin_has_others(bert: Path) -> None:
-    model, tokenizer = hub.load(str(bert))
-    again, _ = hub.load(str(bert))
-    assert hub.key(model) == hub.key(again)
-    subject = Subject(hub.key(model), model, tokenizer, CORPUS, None, "lower", 0)
+    lm, again = hub.load(str(bert)), hub.load(str(bert))
+    assert hub.key(lm.model) == hub.key(again.model)
+    subject = Subject(lm.model, lm.tokenizer, hub.key(lm.model), CORPUS, None, "lower", 0)
     twin = subject.untrained()
     assert hub.key(twin.model) != subject.key and twin.key != subject.key
     assert hub.key(subject.untrained().model) == hub.key(twin.model), "the same twin every time"
-    assert hub.key(model) == subject.key, "the model itself is left as it is"
+    assert hub.key(lm.model) == subject.key, "the model itself is left as it is"
 
 
 def test_a_model_without_its_head_is_refused(bert: Path) -> None:
@@ -87,7 +86,7 @@ def test_a_tokenizer_that_does_not_fit_is_refused(bert: Path) -> None:
 
 
 def test_weights_in_a_pickle_are_not_read(bert: Path) -> None:
-    model, _ = hub.load(str(bert))
+    model = hub.load(str(bert)).model
     torch.save(model.state_dict(), bert / "pytorch_model.bin")
     (bert / "model.safetensors").unlink()
     with pytest.raises(UserError, match="no weights that can be read"):

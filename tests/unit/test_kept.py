@@ -55,7 +55,7 @@ def test_the_controlled_world_is_drawn_once(tmp_path, monkeypatch):
     first = asked()
     labelled._pairs.cache_clear()
     for room, name in ((controlled, "text"), (controlled, "parallel"), (labelled, "pairs"), (labelled, "documents"),
-                       (treebanks, "documents")):  # fmt: skip
+                       (treebanks, "sentences")):  # fmt: skip
         monkeypatch.setattr(room, name, None)
     assert asked() == first
 

@@ -16,6 +16,7 @@ from xling_utils.core.scales import scale
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, TokenizerSpec
 from xling_utils.corpora.treebanks import LOW_RESOURCE
 from xling_utils.measures.encoders import hidden_states
+from xling_utils.measures.encoders.hidden_states import MaskedLM
 from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.encoders.representations import shifted
 from xling_utils.measures.transfer.inputs import batches, paired, tagged
@@ -69,7 +70,7 @@ def read(reader: MovedReader, language: str, text: str) -> list[torch.Tensor]:
 
 
 def test_states_move_at_their_layer_and_only_in_their_language(model, subject):
-    reader = MovedReader(model, subject.tokenizer, 2)
+    reader = MovedReader(MaskedLM(model, subject.tokenizer), 2)
     text = subject.text("fr", 1)[0]
     before = {language: read(reader, language, text) for language in ("en", "fr")}
     vector = np.random.default_rng(0).normal(size=WIDTH).astype(np.float32)
@@ -85,7 +86,7 @@ def test_states_move_at_their_layer_and_only_in_their_language(model, subject):
 
 @pytest.mark.parametrize("layer", [0, 2])
 def test_what_a_layer_depends_on_keeps_its_weights_bit_for_bit_and_the_rest_learns(model, subject, layer):
-    reader = MovedReader(model, subject.tokenizer, layer)
+    reader = MovedReader(MaskedLM(model, subject.tokenizer), layer)
     reader.freeze_below(layer)
     before = {name: value.clone() for name, value in reader.state_dict().items()}
     torch.manual_seed(1)
@@ -102,7 +103,7 @@ def test_what_a_layer_depends_on_keeps_its_weights_bit_for_bit_and_the_rest_lear
 
 def test_a_layer_that_the_model_does_not_have_is_named(subject):
     with pytest.raises(UserError, match="layer 4: the model has layers 0 to 3"):
-        MovedReader(subject.model, subject.tokenizer, 4)
+        MovedReader(subject, 4)
 
 
 # The tasks

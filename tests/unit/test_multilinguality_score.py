@@ -13,7 +13,7 @@ from xling_utils.claims import ledger
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import FIRST_REPORTED_SEED, scale
 from xling_utils.core.specs import DOUBLE, CorpusSpec, EncoderSpec, TokenizerSpec, run_from_dict, to_dict
-from xling_utils.measures.encoders import hidden_states
+from xling_utils.measures.encoders.stored_run import masked_lm
 from xling_utils.measures.tasks import multilinguality_score
 from xling_utils.models import tokenization, transformers_format
 from xling_utils.runs.store import TOKENIZER_FILE
@@ -33,7 +33,7 @@ def test_a_language_is_read_with_its_own_ids_and_parts(stored, pieces, positions
     encoders = transformers_format.load_all(run.path, run.spec.model, CORPUS.languages)
     coders = tokenization.coders(tokenization.load(run.path / TOKENIZER_FILE), pieces, CORPUS.languages)
     for language in CORPUS.languages:
-        (found,) = hidden_states.states(*hidden_states.of_run(run, language), ["the old fisherman sells fish"])
+        (found,) = masked_lm(run, language).states(["the old fisherman sells fish"])
         coder = coders[language]
         ids = [tokenization.CLS + coder.special, *coder.encode(["the old fisherman sells fish"])[0], coder.separator]
         assert found.ids.tolist() == [ids]
@@ -43,7 +43,7 @@ def test_a_language_is_read_with_its_own_ids_and_parts(stored, pieces, positions
         torch.testing.assert_close(found.layers.cpu(), ours, atol=1e-5, rtol=0)
     if pieces.own_ids or positions:
         with pytest.raises(UserError, match="name one of them"):
-            hidden_states.of_run(run)
+            masked_lm(run)
 
 
 def measured(run) -> pd.DataFrame:

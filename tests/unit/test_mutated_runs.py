@@ -19,7 +19,8 @@ from xling_utils.chapters import records
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import Change, CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
 from xling_utils.corpora import controlled
-from xling_utils.measures.encoders import hidden_states, hub
+from xling_utils.measures.encoders import hub
+from xling_utils.measures.encoders.stored_run import masked_lm
 from xling_utils.models import tokenization, transformers_format
 from xling_utils.models.encoder import Encoders
 from xling_utils.runs import checkpoints, store
@@ -96,7 +97,7 @@ def test_a_copied_run_is_what_its_manifest_says_or_is_refused(name: str, runs: R
     def read() -> None:
         run = hub.run_in(path)
         assert run is not None
-        hidden_states.of_run(run)
+        masked_lm(run)
 
     survives(read, path / name, count)
 

@@ -20,8 +20,7 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, StaticSpec, TokenizerSpec
 from xling_utils.corpora import parallel
-from xling_utils.measures.encoders.hidden_states import of_run, states
-from xling_utils.measures.encoders.stored_run import Reading
+from xling_utils.measures.encoders.stored_run import Reading, masked_lm
 from xling_utils.measures.tasks import lexicon_induction, sentence_similarity
 from xling_utils.models.tokenization import CLS, SEP
 
@@ -61,7 +60,7 @@ def test_files_of_unequal_length_and_missing_ones_are_named(tmp_path):
         parallel.pairs("directory", "fr", 5, data=data)
     with pytest.raises(UserError, match=r"no de-en\.en; Tatoeba has no pair en-de here"):
         parallel.pairs("directory", "de", 5, data=data)
-    with pytest.raises(UserError, match="name the directory"):
+    with pytest.raises(UserError, match="--data DIR"):
         parallel.pairs("directory", "fr", 5)
 
 
@@ -79,12 +78,12 @@ def test_real_sentences_are_line_by_line_translations():
 
 def test_a_stored_run_is_read_as_in_pretraining(stored):
     run = stored(CORPUS, PIECES, ENCODER)
-    model, tokenizer = of_run(run)
+    lm = masked_lm(run)
     text = Reading(run, SMOKE).texts["fr"]["text"][0]
     coder = Reading(run, SMOKE).coders["fr"]
-    assert tokenizer(text)["input_ids"] == [CLS, *coder.encode([text])[0], SEP]
-    assert tokenizer("[MASK]")["input_ids"].count(tokenizer.mask_token_id) == 0, "text is never the mask"
-    (batch,) = states(model, tokenizer, [text])
+    assert lm.tokenizer(text)["input_ids"] == [CLS, *coder.encode([text])[0], SEP]
+    assert lm.tokenizer("[MASK]")["input_ids"].count(lm.tokenizer.mask_token_id) == 0, "text is never the mask"
+    (batch,) = lm.states([text])
     with torch.inference_mode():
         own = Reading(run, SMOKE).model.of("fr").hidden_states(batch.ids.cpu())
     torch.testing.assert_close(batch.layers.cpu(), torch.stack(list(own)), rtol=0, atol=1e-5)
@@ -102,7 +101,7 @@ def test_a_stored_run_is_read_as_in_pretraining(stored):
 )
 def test_runs_that_no_single_model_can_stand_for_are_refused(stored, pieces, model, message):
     with pytest.raises(UserError, match=message):
-        of_run(stored(CORPUS, pieces, model))
+        masked_lm(stored(CORPUS, pieces, model))
 
 
 def test_rows_of_one_encoder_and_of_two(stored, tmp_path_factory):

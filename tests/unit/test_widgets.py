@@ -70,7 +70,7 @@ def subject() -> Made:
         tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", model_max_length=LONGEST
     )
     corpus = CorpusSpec("controlled", ("en", "fr"), 100, 1)
-    return Made("made", Bilingual(), tokenizer, corpus, None, "lower", 1)
+    return Made(Bilingual(), tokenizer, "made", corpus, None, "lower", 1)
 
 
 @pytest.fixture

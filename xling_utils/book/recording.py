@@ -14,7 +14,7 @@ from typing import Any
 from xling_utils.book.notebooks import ChapterFailure
 from xling_utils.book.parameters import checked
 from xling_utils.chapters import ALL_SEEDS, MODULES, ahead
-from xling_utils.core.errors import UserError
+from xling_utils.core.errors import UserError, named
 from xling_utils.core.scales import FIRST_REPORTED_SEED
 from xling_utils.core.specs import LANGUAGES
 
@@ -76,8 +76,6 @@ def _record(root: Path, name: str, parameters: Mapping[str, Any]) -> ChapterFail
         records.write(name, parameters["scale"], rows, add=parameters["first_seed"] != FIRST_REPORTED_SEED)
     except Exception as error:
         log.write_text(traceback.format_exc(), encoding="utf-8")
-        user = isinstance(error, UserError)
-        line = " ".join((str(error) if user else f"{type(error).__name__}: {error}").split())
-        return ChapterFailure(name, line, log, user)
+        return ChapterFailure(name, named(error), log, isinstance(error, UserError))
     log.unlink(missing_ok=True)
     return None

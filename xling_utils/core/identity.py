@@ -12,6 +12,7 @@ from sysconfig import get_path
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import regular
+from xling_utils.core.writing import sha256
 
 PACKAGE = Path(__file__).parents[1]
 LIBRARIES = ("numpy", "pandas", "scipy")
@@ -47,8 +48,7 @@ def of_file(path: Path) -> str:
 
 @cache
 def _content(path: Path, *_: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256(path)
 
 
 @cache

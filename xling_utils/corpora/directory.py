@@ -17,7 +17,6 @@ from __future__ import annotations
 import heapq
 import lzma
 from collections.abc import Container, Iterable, Iterator
-from functools import cache
 from glob import escape
 from hashlib import blake2b, sha256
 from io import BufferedReader
@@ -25,7 +24,7 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from xling_utils.core import memory_mapped, writing
+from xling_utils.core import identity, memory_mapped
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import regular
 from xling_utils.core.specs import LANGUAGES, Form
@@ -44,6 +43,13 @@ LONGEST_DOCUMENT = 600  # lines; what runs on longer is a list of sentences, not
 CHUNK = 20  # lines
 TEXT = (".txt", ".txt.xz")
 CUT_FROM_TEXT = ("bible_nt", "msdocs")
+
+
+def given(data: Path | None) -> Path:
+    """The data directory. Raises :class:`UserError` where there is none."""
+    if data is None:
+        raise UserError("this scale reads real text: give --data DIR or set XLING_DATA")
+    return data
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -238,15 +244,9 @@ def fingerprint_of(files: Iterable[Path], data: Path) -> str:
     """sha256 over names (in ``data``), sizes and contents of ``files``, in whatever order they come."""
     whole = sha256()
     for path in sorted(set(files)):
-        size, modified = path.stat().st_size, path.stat().st_mtime_ns
         name = path.relative_to(data).as_posix()
-        whole.update(f"{name}\t{size}\t{_content(path.resolve(), size, modified)}\n".encode())
+        whole.update(f"{name}\t{path.stat().st_size}\t{identity.of_file(path.resolve())}\n".encode())
     return whole.hexdigest()
-
-
-@cache
-def _content(path: Path, size: int, modified: int) -> str:
-    return writing.sha256(path)
 
 
 def dictionary_files(data: Path, language: str, part: str = "all") -> list[Path]:

@@ -39,7 +39,7 @@ from xling_utils.corpora.controlled.grammar import Node
 from xling_utils.corpora.controlled.inference import LABELS, pairs
 from xling_utils.corpora.controlled.labels import entities
 from xling_utils.corpora.controlled.lexicon import function_words
-from xling_utils.corpora.directory import existing
+from xling_utils.corpora.directory import existing, given
 from xling_utils.corpora.label_files import inference_lines, repaired, tagged_sentences
 from xling_utils.corpora.loading import SOURCES
 from xling_utils.corpora.text import normalise
@@ -82,7 +82,7 @@ def inference(
 
         def pairs_said() -> Dataset:
             drawn = _pairs(split, count, seed, stream(language, split))
-            return _dataset(PAIR, [(_said(language, p), _said(language, h), label) for p, h, label in drawn])
+            return dataset(PAIR, [(_said(language, p), _said(language, h), label) for p, h, label in drawn])
 
         return kept.controlled("inference", (language, split, count, seed), pairs_said)
     path = _file(data, INFERENCE_FILES[split], language)
@@ -94,7 +94,7 @@ def inference(
         if not premise or not hypothesis:
             raise UserError(f"{path}, line {number}: nothing of premise or hypothesis is text; remove the line")
         rows.append((premise, hypothesis, label))
-    return _dataset(PAIR, _enough(rows, count, path, split))
+    return dataset(PAIR, _enough(rows, count, path, split))
 
 
 def named_entities(
@@ -121,10 +121,8 @@ def named_entities(
     if source == "controlled":
 
         def sentences_said() -> Dataset:
-            endless = (node for document in documents(seed, stream(language, split)) for node in document)
-            trees = islice((node for node in endless if side(node) == split), count)
-            said = (realise(node, language) for node in trees)
-            return _dataset(SENTENCE, [_units([t.form for t in s], entities(s), str.split) for s in said])
+            said = (realise(node, language) for node in sentences(language, split, count, seed))
+            return dataset(SENTENCE, [_units([t.form for t in s], entities(s), str.split) for s in said])
 
         return kept.controlled("named entities", (language, split, count, seed), sentences_said)
     path = _file(data, ENTITY_FILES[split], language)
@@ -140,9 +138,9 @@ def named_entities(
         return normalise(word, form=form).split()
 
     ordered = (released[row] for row in order(len(released), count, seed))
-    sentences = (_units(words, repaired(tags), cut) for words, tags in ordered)
-    rows = list(islice((sentence for sentence in sentences if sentence[0]), count))
-    return _dataset(SENTENCE, _enough(rows, count, path, split))
+    cut_up = (_units(words, repaired(tags), cut) for words, tags in ordered)
+    rows = list(islice((sentence for sentence in cut_up if sentence[0]), count))
+    return dataset(SENTENCE, _enough(rows, count, path, split))
 
 
 def check_request(source: str, split: str, count: int | None) -> None:
@@ -157,7 +155,8 @@ def check_request(source: str, split: str, count: int | None) -> None:
         raise UserError(f"labelled data: {count} rows; give at least 1")
 
 
-def _dataset(names: tuple[str, ...], rows: Iterable[Row]) -> Dataset:
+def dataset(names: tuple[str, ...], rows: Iterable[Row]) -> Dataset:
+    """``rows`` under the ``names`` of their columns."""
     from datasets import Dataset
 
     return Dataset.from_list([dict(zip(names, row, strict=True)) for row in rows])
@@ -173,8 +172,7 @@ def lacking(task: str, languages: Iterable[str], data: Path) -> list[str]:
 
 
 def _file(data: Path | None, stem: str, language: str) -> Path:
-    if data is None:
-        raise UserError("this scale reads real data: give --data DIR or set XLING_DATA")
+    data = given(data)
     if path := existing(data / f"{stem}.{language}.tsv"):
         return path
     there = {path.name.split(".")[1] for path in _files(data, stem)}
@@ -222,6 +220,12 @@ def _hash(key: str) -> int:
 def stream(language: str, split: str) -> str:
     """The draw of the controlled world that a split is taken from."""
     return "parallel" if split == "test" else f"{language}/labelled/{split}"
+
+
+def sentences(language: str, split: str, count: int | None, seed: int) -> Iterator[Node]:
+    """The first ``count`` sentences of a split of the controlled world."""
+    endless = (node for document in documents(seed, stream(language, split)) for node in document)
+    return islice((node for node in endless if side(node) == split), count)
 
 
 def side(*sentences: Node) -> str:

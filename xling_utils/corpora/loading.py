@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from xling_utils.core import memory_mapped
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES, Change, CorpusSpec, Form, written_language
+from xling_utils.corpora import directory
+from xling_utils.corpora.directory import given
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -52,7 +54,7 @@ def load(
     else:
         texts = {
             lang: kept.sample(
-                _given(data), written_language(lang), count, spec.seed, form=form, held_out=held_out, domain=domain
+                given(data), written_language(lang), count, spec.seed, form=form, held_out=held_out, domain=domain
             )
             for lang, domain in _domains(spec)
         }
@@ -82,10 +84,8 @@ def fingerprint(spec: CorpusSpec, data: Path | None = None) -> str:
         from xling_utils.corpora import controlled
 
         return controlled.fingerprint(tuple(dict.fromkeys(map(written_language, spec.languages))))
-    from xling_utils.corpora import directory
-
     found = directory.fingerprint(
-        _given(data), map(written_language, spec.languages), [domain for _, domain in _domains(spec)]
+        given(data), map(written_language, spec.languages), [domain for _, domain in _domains(spec)]
     )
     if any(change.kind == "code_switched" for change in spec.changes):
         other = next(lang for lang in spec.languages if lang != "en")
@@ -99,9 +99,7 @@ def dictionary(source: str, language: str, data: Path | None = None) -> list[tup
         from xling_utils.corpora.controlled import lexicon
 
         return lexicon.dictionary(language)
-    from xling_utils.corpora import directory
-
-    return directory.dictionary(_given(data), language)
+    return directory.dictionary(given(data), language)
 
 
 def respelled(spec: CorpusSpec, language: str) -> Callable[[str], str]:
@@ -162,7 +160,7 @@ def _check(spec: CorpusSpec, data: Path | None) -> None:
     if spec.source not in SOURCES:
         raise UserError(f"corpus: unknown source {spec.source!r}; known: {', '.join(SOURCES)}")
     if spec.source == "directory":
-        _given(data)
+        given(data)
     if not spec.languages:
         raise UserError("corpus: no language given")
     if twice := [lang for i, lang in enumerate(spec.languages) if lang in spec.languages[:i]]:
@@ -197,9 +195,3 @@ def _check_change(change: Change, spec: CorpusSpec) -> None:
         raise UserError(f"{name} has amount {change.amount}; it is done wholly or not at all, so leave it at 1")
     if change.kind == "code_switched" and (len(spec.languages) != 2 or "en" not in spec.languages):
         raise UserError(f"{name} needs English and one other language; the corpus has {' '.join(spec.languages)}")
-
-
-def _given(data: Path | None) -> Path:
-    if data is None:
-        raise UserError("this scale reads real text: give --data DIR or set XLING_DATA")
-    return data

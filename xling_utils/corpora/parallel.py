@@ -49,8 +49,7 @@ def pairs(
     if source == "controlled":
         found = _controlled(("en", language), count, PAIRS_SEED)
         return found["en"], found[language]
-    if data is None:
-        raise UserError("parallel sentences: name the directory of real text (--data DIR or XLING_DATA)")
+    data = directory.given(data)
     lines = {}
     for side in ("en", language):
         path = directory.existing(data / "tatoeba" / f"{language}-en.{side}")
@@ -83,9 +82,7 @@ def unaligned(
         said = _controlled(("en", language), 5 * third, UNALIGNED_SEED)
         gold = [(row, row) for row in range(third)]
         return Unaligned(said["en"][: 3 * third], said[language][:third] + said[language][3 * third :], gold)
-    if data is None:
-        raise UserError("texts to mine: name the directory of real text (--data DIR or XLING_DATA)")
-    stem = data / "bucc2018" / f"{language}-en.dev"
+    stem = directory.given(data) / "bucc2018" / f"{language}-en.dev"
     gold_file = directory.existing(stem.with_name(f"{stem.name}.gold"))
     if gold_file is None:
         return None

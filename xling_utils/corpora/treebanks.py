@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,9 +22,8 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.specs import Form
 from xling_utils.corpora import kept
 from xling_utils.corpora.controlled import labels, realise
-from xling_utils.corpora.controlled.documents import documents
-from xling_utils.corpora.directory import existing, read_lines
-from xling_utils.corpora.labelled import check_request, order, side, stream
+from xling_utils.corpora.directory import existing, given, read_lines
+from xling_utils.corpora.labelled import check_request, dataset, order, sentences
 from xling_utils.corpora.text import normalise
 
 if TYPE_CHECKING:
@@ -49,6 +47,7 @@ WORDS_ONLY = re.compile(r"\d+[-.]\d+\t")
 """Where the line of a multiword token or of an empty node begins: they are no words of the tree."""
 
 Tree = tuple[list[str], list[str], list[int], list[str]]
+COLUMNS = ("words", "tags", "heads", "relations")
 
 
 def treebank(
@@ -75,10 +74,9 @@ def treebank(
     if source == "controlled":
 
         def said() -> Dataset:
-            endless = (node for document in documents(seed, stream(language, split)) for node in document)
-            own = islice((node for node in endless if side(node) == split), count)
+            own = sentences(language, split, count, seed)
             lines = labels.conllu((realise(node, language) for node in own), language).splitlines()
-            return _dataset(trees(enumerate(lines, 1), f"controlled {language}"))
+            return dataset(COLUMNS, trees(enumerate(lines, 1), f"controlled {language}"))
 
         return kept.controlled("treebank", (language, split, count, seed), said)
     path = _file(data, language, split)
@@ -86,13 +84,7 @@ def treebank(
     if len(released) < (count or 1):
         raise UserError(f"{path}: {len(released)} sentences, {count} asked for; ask for fewer")
     chosen = [released[row] for row in order(len(released), count, seed)[:count]]
-    return _dataset(([normalise(word, form=form) for word in tree[0]], *tree[1:]) for tree in chosen)
-
-
-def _dataset(rows: Iterable[Tree]) -> Dataset:
-    from datasets import Dataset
-
-    return Dataset.from_list([dict(zip(("words", "tags", "heads", "relations"), row, strict=True)) for row in rows])
+    return dataset(COLUMNS, (([normalise(word, form=form) for word in tree[0]], *tree[1:]) for tree in chosen))
 
 
 def languages_with_trees(data: Path, split: str) -> tuple[str, ...]:
@@ -169,27 +161,27 @@ def _tree(block: list[tuple[int, str]], where: str) -> Tree:
         heads.append(token["head"])
     if heads.count(0) != 1:
         raise wrong(0, f"a sentence with {heads.count(0)} roots; a tree has one")
-    if (caught := _on_a_cycle(heads)) is not None:
-        raise wrong(caught, f"word {caught + 1} stands above itself: a cycle is no tree")
+    if caught := cycle(heads):
+        raise wrong(min(caught) - 1, f"word {min(caught)} stands above itself: a cycle is no tree")
     relations = [token["deprel"].split(":")[0] for token in tokens]
     return [token["form"] for token in tokens], [token["upos"] for token in tokens], heads, relations
 
 
-def _on_a_cycle(heads: list[int]) -> int | None:
-    """The row of the first word that stands above itself. Every word is visited twice at most."""
-    first_seen_from: dict[int, int] = {}
-    found: list[int] = []
-    for start in range(1, len(heads) + 1):
+def cycle(heads: Sequence[int]) -> list[int]:
+    """Words that stand above each other in turn, of the ``heads`` of words 1, 2, ...; none where all lead to 0. Every
+    word is visited twice at most."""
+    seen_from = [0] + [-1] * len(heads)
+    for start in range(1, len(seen_from)):
         word = start
-        while word and word not in first_seen_from:
-            first_seen_from[word] = start
+        while seen_from[word] < 0:
+            seen_from[word] = start
             word = heads[word - 1]
-        if word and first_seen_from[word] == start:
-            cycle = [word]
-            while (above := heads[cycle[-1] - 1]) != word:
-                cycle.append(above)
-            found += cycle
-    return min(found) - 1 if found else None
+        if word and seen_from[word] == start:
+            found = [word]
+            while heads[found[-1] - 1] != word:
+                found.append(heads[found[-1] - 1])
+            return found
+    return []
 
 
 def _files(data: Path, split: str) -> dict[str, Path]:
@@ -200,8 +192,7 @@ def _files(data: Path, split: str) -> dict[str, Path]:
 
 
 def _file(data: Path | None, language: str, split: str) -> Path:
-    if data is None:
-        raise UserError("this scale reads real data: give --data DIR or set XLING_DATA")
+    data = given(data)
     files = _files(data, split)
     own = [name for name in files if name.startswith(f"{language}_")]
     own.sort(key=lambda name: ("_pud-" not in name, name))

@@ -11,14 +11,14 @@ from xling_utils.core.doors import late
 
 if TYPE_CHECKING:
     from xling_utils.measures import kept_rows, names, pool
-    from xling_utils.measures.encoders import bundled, hidden_states, hub
+    from xling_utils.measures.encoders import bundled, hub
     from xling_utils.measures.encoders.examined import examine
-    from xling_utils.measures.encoders.hidden_states import encode
+    from xling_utils.measures.encoders.hidden_states import MaskedLM
     from xling_utils.measures.encoders.language_identity import variance_share, without_means
     from xling_utils.measures.encoders.masked_lm import Subject
     from xling_utils.measures.encoders.predictions import predicted
     from xling_utils.measures.encoders.representations import centred, language_means, shifted
-    from xling_utils.measures.encoders.stored_run import Reading
+    from xling_utils.measures.encoders.stored_run import Reading, masked_lm
     from xling_utils.measures.metrics.cka import linear_cka
     from xling_utils.measures.metrics.intervals import Estimate, Interval, over_seeds
     from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes

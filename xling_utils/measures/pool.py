@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from xling_utils.core import sources
-from xling_utils.core.errors import UserError
+from xling_utils.core.errors import UserError, each_once, named
 from xling_utils.core.progress import bar
 from xling_utils.core.scales import Scale
 from xling_utils.core.scales import scale as scale_of
@@ -90,11 +90,7 @@ def _raise_failures(failures: Mapping[str, BaseException]) -> None:
     the caller, else :class:`MeasuresFailed`, from the first that is none."""
     if not failures:
         return
-    befell: dict[str, list[str]] = {}
-    for what, error in failures.items():
-        line = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
-        befell.setdefault(line, []).append(what)
-    found = " | ".join(f"{line} [{'; '.join(where)}]" for line, where in befell.items())
+    found = each_once((named(error), what) for what, error in failures.items())
     own = [error for error in failures.values() if not isinstance(error, UserError)]
     raised = (MeasuresFailed if own else UserError)(f"{len(failures)} measures failed, the others are kept: {found}")
     raise raised from (own[0] if own else None)

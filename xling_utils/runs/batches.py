@@ -8,11 +8,12 @@ or comes from elsewhere; it begins as far from the start of a sentence in either
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import get_args
 
 import numpy as np
+import torch
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import RandomWords, TrainingSpec
@@ -20,6 +21,8 @@ from xling_utils.models.tokenization import TokenStream
 
 MASKED, REPLACED = 0.8, 0.1  # Devlin et al. 2019, sec. 3.1; the rest of the chosen tokens stay as they are
 RANDOM_WORDS = get_args(RandomWords)
+TOKENS_SENT = 2**16
+"""How many tokens of batches are made at once and sent to the device together, a batch at least."""
 
 
 @dataclass(frozen=True)
@@ -142,3 +145,20 @@ class Batches:
         shown = np.where(fate < MASKED, mask, np.where(fate < MASKED + REPLACED, others, labels))
         np.put_along_axis(ids, positions, shown, axis=1)
         return ids, positions, labels
+
+
+def sent(
+    sources: Sequence[Batches], steps: range, device: torch.device, rank: int = 0, world: int = 1
+) -> Iterator[dict[str, torch.Tensor]]:
+    """For each of ``steps`` the batches of all ``sources``, a part of ``world`` of their rows: (sources, rows, ...) of
+    each tensor on ``device``. They are made and sent many at a time."""
+    training = sources[0].training
+    many = max(1, TOKENS_SENT // (training.batch * training.length))
+    for first in range(steps.start, steps.stop, many):
+        several = range(first, min(first + many, steps.stop))
+        made = [[batch.part(rank, world).arrays() for batch in source.several(several)] for source in sources]
+        arrays = {
+            name: np.array([[one[name] for one in group] for group in zip(*made, strict=True)]) for name in made[0][0]
+        }
+        tensors = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+        yield from ({name: values[number] for name, values in tensors.items()} for number in range(len(several)))

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from xling_utils.core.errors import UserError
+from xling_utils.core.errors import UserError, each_once
 from xling_utils.core.progress import Progress
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, run_key
 from xling_utils.runs.compute import HERE, Compute, usable_cores
@@ -131,12 +131,9 @@ def _raise_failures(tasks: Sequence[Task], failures: dict[str, Failure]) -> None
     """Raises one line that gives every message once, with the runs it befell and their logs."""
     if not failures:
         return
-    runs: dict[str, list[str]] = {}
-    for task in tasks:
-        if failure := failures.get(task.key):
-            runs.setdefault(failure.message, []).append(f"run {task.key} ({task.name}), log {task.log}")
-    parts = [f"{message} [{'; '.join(where)}]" for message, where in runs.items()]
-    line = f"{len(failures)} of {len(tasks)} runs failed, the others are stored: {' | '.join(parts)}"
+    failed = [task for task in tasks if task.key in failures]
+    found = each_once((failures[t.key].message, f"run {t.key} ({t.name}), log {t.log}") for t in failed)
+    line = f"{len(failures)} of {len(tasks)} runs failed, the others are stored: {found}"
     raise (UserError if all(f.user for f in failures.values()) else RunsFailed)(line)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
@@ -22,7 +22,7 @@ from xling_utils.core.specs import EncoderSpec, RunSpec, StaticSpec, TrainingSpe
 from xling_utils.models import optimizers, static_vectors, tokenization, transformers_format
 from xling_utils.models.encoder import Encoders
 from xling_utils.runs import checkpoints
-from xling_utils.runs.batches import Batches
+from xling_utils.runs.batches import Batches, sent
 from xling_utils.runs.store import SNAPSHOTS, TOKENIZER_FILE, TRACE_FILE, VECTORS_FILE
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ CHECKPOINT_SECONDS = 15.0
 TRACE_ROWS = 50
 """Rows of the loss trace at most, however long the run."""
 HELD_OUT_BATCHES = 4
-TOKENS_SENT = 2**16
-"""How many tokens of batches are made at once and sent to the device together, a batch at least."""
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -221,7 +219,7 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
     marks = {round(training.steps * (i + 1) / training.snapshots) for i in range(training.snapshots)}
     interval = -(-training.steps // TRACE_ROWS)
     tokens_a_step = training.batch * training.length
-    tests = list(_sent([trainee.tests for trainee in trainees], range(HELD_OUT_BATCHES), device))
+    tests = list(sent([trainee.tests for trainee in trainees], range(HELD_OUT_BATCHES), device))
     steps = range(trainees[0].steps, training.steps)
     clock = saved = time.monotonic()
     busy = time.process_time()
@@ -237,9 +235,7 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
             trainee.trace.count += len(losses)
         recent.clear()
 
-    for step, batch in zip(
-        steps, _sent([trainee.batches for trainee in trainees], steps, device, *shares), strict=True
-    ):
+    for step, batch in zip(steps, sent([trainee.batches for trainee in trainees], steps, device, *shares), strict=True):
         # What is drawn in a step is a function of seed and step, as batches are: nothing of it has to be kept.
         torch.manual_seed((trainees[0].spec.seed << 40) + (step << 8) + accelerator.process_index)
         optimizers.set_rates(learner.optimizers, optimizers.one_cycle(training.warmup, training.steps, step))
@@ -282,23 +278,6 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
             "device": str(device),
         }
     return main
-
-
-def _sent(
-    sources: Sequence[Batches], steps: range, device: torch.device, rank: int = 0, world: int = 1
-) -> Iterator[dict[str, torch.Tensor]]:
-    """For each of ``steps`` the batches of all ``sources``, a part of ``world`` of their rows: (sources, rows, ...) of
-    each tensor on ``device``. They are made and sent many at a time."""
-    training = sources[0].training
-    many = max(1, TOKENS_SENT // (training.batch * training.length))
-    for first in range(steps.start, steps.stop, many):
-        several = range(first, min(first + many, steps.stop))
-        made = [[batch.part(rank, world).arrays() for batch in source.several(several)] for source in sources]
-        arrays = {
-            name: np.array([[one[name] for one in group] for group in zip(*made, strict=True)]) for name in made[0][0]
-        }
-        tensors = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
-        yield from ({name: values[number] for name, values in tensors.items()} for number in range(len(several)))
 
 
 def in_precision(training: TrainingSpec, device: torch.device) -> torch.autocast:

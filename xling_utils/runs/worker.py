@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import queue
 import subprocess
 import sys
@@ -30,17 +29,17 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from xling_utils.core.errors import UserError
+from xling_utils.core.errors import UserError, named
 from xling_utils.core.specs import RunSpec, run_from_dict, to_dict
 from xling_utils.core.writing import enough_space
+from xling_utils.runs import provenance
 from xling_utils.runs.store import RunStore
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
-PACKAGES = ("torch", "transformers", "accelerate", "tokenizers", "datasets", "gensim", "numpy", "safetensors")
 SECONDS_BETWEEN_REPORTS = 0.5
 MOST_THREADS = 1024
 
@@ -81,8 +80,7 @@ def _serve(request: dict[str, Any], process: _Process) -> int:
         return 1
     except Exception as error:
         traceback.print_exc()
-        message = " ".join(f"{type(error).__name__}: {error}".split())
-        emit({"event": "error", "message": message, "user": False})
+        emit({"event": "error", "message": named(error), "user": False})
         return 1
     return 0
 
@@ -106,10 +104,10 @@ def _train_and_store(request: dict[str, Any], process: _Process) -> None:
                 _train_stack(request, store, missing, emit)
             else:
                 with store.writing(key, spec) as draft:
-                    draft.provenance.update(environment(request))
+                    draft.provenance.update(provenance.environment(threads, processes))
                     train = _train_ranks if processes > 1 else _train
                     extras = train({**request, "out": str(draft.path)}, emit)
-                    draft.provenance.update(extras, finished=_now())
+                    draft.provenance.update(extras, finished=provenance.now())
     emit({"event": "stored"})
 
 
@@ -143,12 +141,13 @@ def _train_stack(request: dict[str, Any], store: RunStore, specs: dict[str, RunS
     """Trains all of ``specs``, by key, together, and stores each as a run of its own."""
     from xling_utils.runs import stacked
 
-    keys, made = {spec: key for key, spec in specs.items()}, environment(request)
+    keys = {spec: key for key, spec in specs.items()}
+    made = provenance.environment(request["threads"], request["processes"])
     folders = {spec: store.folder(".work", key) for spec, key in keys.items()}
     data = Path(request["data"]) if request["data"] else None
     for trainee in stacked.train(folders, data, _reporter(emit)):
         with store.writing(keys[trainee.spec], trainee.spec) as draft:
-            draft.provenance.update(made, **trainee.write(draft.path), finished=_now())
+            draft.provenance.update(made, **trainee.write(draft.path), finished=provenance.now())
 
 
 def _emulated(spec: RunSpec) -> bool:
@@ -261,50 +260,6 @@ class _Process:
         if not self._waiting:
             os._exit(1)
         self._wanted.put("")
-
-
-def environment(request: dict[str, Any]) -> dict[str, Any]:
-    """What a reader needs to know about where a run was made; a package that is not installed had no part in it."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    versions = {}
-    for name in ("xling-utils", *PACKAGES):
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
-    return {
-        "started": _now(),
-        "commit": _commit(),
-        "python": platform.python_version(),
-        "versions": versions,
-        "system": f"{platform.system()} {platform.machine()}",
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "threads": request["threads"],
-        "processes": request["processes"],
-    }
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor())
-
-
-def _commit() -> str | None:
-    """The commit of this package's checkout, marked ``+`` with uncommitted changes; None outside of one."""
-    here = Path(__file__).parent
-    try:
-        git = ["git", "-C", str(here), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]
-        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
 
 
 if __name__ == "__main__":

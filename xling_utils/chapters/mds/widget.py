@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xling_utils.chapters.language_means.widget import error_line, language_name
 from xling_utils.core.errors import UserError
 from xling_utils.corpora import normalise
-from xling_utils.measures import Subject, encode, predicted
+from xling_utils.measures import Subject, predicted
 
 if TYPE_CHECKING:
     import ipywidgets
@@ -89,7 +89,7 @@ class TranslationWidget:
         tokens = self._read(text)
         means = [self.subject.means(of, min(MEAN_SENTENCES, self.sentences)) for of in (source, target)]
         difference = means[1] - means[0]
-        found = predicted(self.subject.model, tokenizer, [text], difference, [layer], [weight])[0, 0, 0]
+        found = predicted(self.subject, [text], difference, [layer], [weight])[0, 0, 0]
         said = tokenizer.convert_ids_to_tokens(found.tolist())
         return [Translated(t, p, self._side(p, source, target)) for t, p in zip(tokens, said, strict=True)]
 
@@ -165,10 +165,10 @@ class TranslationWidget:
 
     def _read(self, text: str) -> list[str]:
         """Its tokens, special ones left out."""
-        model, tokenizer = self.subject.model, self.subject.tokenizer
+        tokenizer = self.subject.tokenizer
         if not text:
             raise UserError("Write a sentence: there is no word in it yet.")
-        inputs = encode(model, tokenizer, [text])
+        inputs = self.subject.encode([text])
         inner = inputs["attention_mask"].bool() & ~inputs["special_tokens_mask"].bool()
         tokens: list[str] = tokenizer.convert_ids_to_tokens(inputs["input_ids"][inner].tolist())
         if len(tokenizer.tokenize(text)) > len(tokens):

@@ -22,7 +22,7 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.files import json_object
 from xling_utils.core.project import checkout
 from xling_utils.core.scales import scale
-from xling_utils.measures.encoders import hidden_states
+from xling_utils.measures.encoders import stored_run
 from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.encoders.representations import UNITS
 from xling_utils.models.transformers_format import CONFIG_FILE, WEIGHTS_FILE
@@ -35,7 +35,7 @@ SHOWN = 100
 """Tokens a language whose states are kept."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bundled(Subject):
     """A subject without text: it has the ``means``, ``tokens`` and :meth:`apart` that were kept of its own, whatever
     number of sentences is asked for."""
@@ -74,9 +74,10 @@ def load(folder: Path | None = None) -> Bundled:
     runs = [run for key in keys if (run := store.get(key))]
     if len(runs) != 1:
         raise UserError(f"{folder}: {len(runs)} sound runs; restore the one that is committed")
-    model, tokenizer = hidden_states.of_run(runs[0])
-    spec = runs[0].spec
-    return Bundled(runs[0].key, model, tokenizer, spec.corpus, None, spec.tokenizer.form, spec.seed, folder=folder)
+    lm, spec = stored_run.masked_lm(runs[0]), runs[0].spec
+    return Bundled(
+        lm.model, lm.tokenizer, runs[0].key, spec.corpus, None, spec.tokenizer.form, spec.seed, folder=folder
+    )
 
 
 def write(run: Run, data: Path | None, folder: Path) -> None:

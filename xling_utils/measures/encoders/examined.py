@@ -10,10 +10,13 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xling_utils.core import startup
-from xling_utils.core.errors import UserError
+from xling_utils.core.errors import UserError, first_line
+
+if TYPE_CHECKING:
+    from xling_utils.measures.encoders.hidden_states import MaskedLM
 
 SENTENCES = 64
 """A language, that the model is tried on."""
@@ -79,7 +82,7 @@ def examine_here(name: str, languages: list[str], data: Path | None, sentences: 
         _check_tokens(name, language, subject.tokenizer, lines)
     for language, lines in texts.items():
         _step(f"the model, on {language},")
-        _check_states(name, language, subject.model, subject.tokenizer, lines)
+        _check_states(name, language, subject, lines)
 
 
 def _step(what: str) -> None:
@@ -102,7 +105,7 @@ def _check_tokens(name: str, language: str, tokenizer: Any, lines: Sequence[str]
     try:
         ids = tokenizer(lines, add_special_tokens=False, verbose=False)["input_ids"]
     except Exception as error:  # whatever its parts, read from files, stumble over
-        raise UserError(f"{name}: the tokenizer cannot read {language} ({_first_line(error)})") from None
+        raise UserError(f"{name}: the tokenizer cannot read {language} ({first_line(error)})") from None
     tokens = [token for line in ids for token in line]
     if not tokens:
         raise UserError(f"{name}: the tokenizer finds no token in {len(lines)} sentences of {language}")
@@ -111,17 +114,11 @@ def _check_tokens(name: str, language: str, tokenizer: Any, lines: Sequence[str]
         raise UserError(f"{name}: {unknown:.0%} of the tokens of {language} are unknown; leave it out of --languages")
 
 
-def _check_states(name: str, language: str, model: Any, tokenizer: Any, lines: Sequence[str]) -> None:
-    from xling_utils.measures.encoders.hidden_states import states
-
+def _check_states(name: str, language: str, lm: MaskedLM, lines: Sequence[str]) -> None:
     try:
-        for batch in states(model, tokenizer, lines):
+        for batch in lm.states(lines):
             finite = batch.layers[:, batch.tokens].isfinite().all(-1).all(-1).tolist()
             if False in finite:
                 raise UserError(f"{name}: states of layer {finite.index(False)} are not finite, of {language}")
     except (RuntimeError, IndexError, ValueError, TypeError) as error:
-        raise UserError(f"{name}: the model cannot read {language} ({_first_line(error)})") from None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+        raise UserError(f"{name}: the model cannot read {language} ({first_line(error)})") from None

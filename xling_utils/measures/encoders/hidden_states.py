@@ -1,4 +1,4 @@
-"""Any masked language model of ``transformers`` under the lens: its layers, read.
+"""Any masked language model of ``transformers``, opened: text in, states of all layers out.
 
 Nothing is known of a model by name. Its blocks are the module list as long as its configuration has layers; layer 0 is
 what the first block takes in, layer l what block l gives out.
@@ -16,10 +16,6 @@ import torch
 from torch import Tensor, nn
 
 from xling_utils.core.errors import UserError
-from xling_utils.core.specs import EncoderSpec
-from xling_utils.models import tokenization
-from xling_utils.runs import Run
-from xling_utils.runs.store import TOKENIZER_FILE
 
 BATCH = 64
 """Texts that are read at a time where each is read many times over."""
@@ -58,22 +54,67 @@ class States:
     ids: Tensor
 
 
-@torch.inference_mode()
-def states(model: Any, tokenizer: Any, texts: Sequence[str], places: int = PLACES) -> Iterator[States]:
-    """States of ``texts`` at every layer, as many texts at a time as fill so many ``places``, and one at least. Texts
-    of about the same length are read together, so the batches are in no order; texts longer than the model takes are
-    cut. Raises :class:`UserError` if the tokenizer has ids that the model does not know."""
-    blocks = blocks_of(model)
-    for start in range(0, len(texts), CHUNK):
-        encoded = _encoded(model, tokenizer, texts[start : start + CHUNK])
-        for rows in _by_length([len(ids) for ids in encoded["input_ids"]], places):
-            inputs = _padded(model, tokenizer, {name: [of[row] for row in rows] for name, of in encoded.items()})
-            special = inputs.pop("special_tokens_mask").bool()
-            with recording(blocks) as kept:
-                model.base_model.eval()(**inputs)  # without its prediction head, which costs most
-            tokens = inputs["attention_mask"].bool()
-            layers = torch.stack([state_of(output) for output in kept]).float()
-            yield States([start + row for row in rows], layers, tokens, special & tokens, inputs["input_ids"])
+@dataclass(frozen=True, eq=False)
+class MaskedLM:
+    """``model``, a masked language model of ``transformers``, with its ``tokenizer``. Everything that reads text with
+    one reads it through this."""
+
+    model: Any
+    tokenizer: Any
+
+    @property
+    def layers(self) -> int:
+        """Its blocks; layer 0, the embedding output, is not counted."""
+        return len(blocks_of(self.model))
+
+    @property
+    def limit(self) -> int:
+        """The tokens that it takes at most."""
+        positions = int(getattr(self.model.config, "max_position_embeddings", 512))
+        return min(positions, int(self.tokenizer.model_max_length))
+
+    @torch.inference_mode()
+    def states(self, texts: Sequence[str], places: int = PLACES) -> Iterator[States]:
+        """States of ``texts`` at every layer, as many texts at a time as fill so many ``places``, and one at least.
+        Texts of about the same length are read together, so the batches are in no order; texts longer than the model
+        takes are cut. Raises :class:`UserError` if the tokenizer has ids that the model does not know."""
+        blocks = blocks_of(self.model)
+        for start in range(0, len(texts), CHUNK):
+            encoded = self._encoded(texts[start : start + CHUNK])
+            for rows in _by_length([len(ids) for ids in encoded["input_ids"]], places):
+                inputs = self._padded({name: [of[row] for row in rows] for name, of in encoded.items()})
+                special = inputs.pop("special_tokens_mask").bool()
+                with recording(blocks) as kept:
+                    self.model.base_model.eval()(**inputs)  # without its prediction head, which costs most
+                tokens = inputs["attention_mask"].bool()
+                layers = torch.stack([state_of(output) for output in kept]).float()
+                yield States([start + row for row in rows], layers, tokens, special & tokens, inputs["input_ids"])
+
+    def encode(self, texts: Sequence[str]) -> dict[str, Tensor]:
+        """``texts`` as inputs and ``special_tokens_mask``, padded on the right and cut to what the model takes."""
+        return self._padded(self._encoded(texts))
+
+    def _encoded(self, texts: Sequence[str]) -> dict[str, list[list[int]]]:
+        """The same as lists of numbers, without padding."""
+        encoded = dict(
+            self.tokenizer(list(texts), truncation=True, max_length=self.limit, return_special_tokens_mask=True)
+        )
+        known = self.model.get_input_embeddings().num_embeddings
+        highest = max((max(ids, default=0) for ids in encoded["input_ids"]), default=0)
+        if highest >= known:
+            raise UserError(f"the tokenizer does not fit the model: id {highest} of {known}")
+        return encoded
+
+    def _padded(self, encoded: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Tensor]:
+        padding = {"input_ids": self.tokenizer.pad_token_id or 0, "token_type_ids": self.tokenizer.pad_token_type_id}
+        rows = next(iter(encoded.values()))
+        inputs = {}
+        for name, lists in encoded.items():
+            grid = np.full((len(rows), max(map(len, rows))), padding.get(name, 0), dtype=np.int64)
+            for row, numbers in enumerate(lists):
+                grid[row, : len(numbers)] = numbers
+            inputs[name] = torch.from_numpy(grid).to(self.model.device)
+        return inputs
 
 
 def _by_length(lengths: Sequence[int], places: int) -> Iterator[list[int]]:
@@ -107,43 +148,6 @@ def state_of(output: Any) -> Tensor:
     return output[0] if isinstance(output, tuple) else output
 
 
-def of_run(run: Run, language: str | None = None) -> tuple[Any, Any]:
-    """A stored encoder as ``transformers`` has it: a ``BertForMaskedLM``, and a tokenizer that puts ``[CLS]`` before
-    and ``[SEP]`` behind a text, as in pretraining. On the GPU where there is one. Where languages have parts or ids of
-    their own, those of ``language``.
-
-    Raises :class:`UserError` on static vectors, and on encoders with parts or ids of their own if no language is named.
-    """
-    from tokenizers.processors import TemplateProcessing
-    from transformers import BertForMaskedLM, PreTrainedTokenizerFast
-
-    model_spec, tokenizer_spec = run.spec.model, run.spec.tokenizer
-    if not isinstance(model_spec, EncoderSpec):
-        raise UserError(f"run {run.key}: takes an encoder, not static vectors")
-    if language is None and (model_spec.separate or tokenizer_spec.own_ids):
-        raise UserError(f"run {run.key}: its languages have parts or ids of their own; name one of them")
-    languages = run.spec.corpus.languages
-    spoken = language or languages[0]
-    coder = tokenization.coders(tokenization.load(run.path / TOKENIZER_FILE), tokenizer_spec, languages)[spoken]
-    inner = coder.own_tokenizer()
-    names = tokenization.SPECIAL
-    first, last = names[tokenization.CLS], names[tokenization.SEP]
-    inner.post_processor = TemplateProcessing(
-        single=f"{first} $A {last}",
-        special_tokens=[(first, tokenization.CLS + coder.special), (last, coder.separator)],
-    )
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=inner, model_max_length=model_spec.positions, pad_token=names[tokenization.PAD],
-        unk_token=names[tokenization.UNK], cls_token=first, sep_token=last, mask_token=names[tokenization.MASK],
-        split_special_tokens=True,  # "[MASK]" written in the text is text
-        model_input_names=["input_ids", "attention_mask", *["token_type_ids"] * model_spec.next_sentence],
-    )  # fmt: skip
-    with without_bars():
-        folder = run.path / spoken if model_spec.separate else run.path
-        model: Any = BertForMaskedLM.from_pretrained(folder, dtype=torch.float32)  # whatever the file keeps
-    return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
-
-
 @contextmanager
 def without_bars() -> Iterator[None]:
     """No bar of transformers' for a model that loads in a moment."""
@@ -156,31 +160,3 @@ def without_bars() -> Iterator[None]:
     finally:
         if shown:
             logging.enable_progress_bar()
-
-
-def encode(model: Any, tokenizer: Any, texts: Sequence[str]) -> dict[str, Tensor]:
-    """``texts`` as the model's inputs and ``special_tokens_mask``, padded on the right and cut to what it takes."""
-    return _padded(model, tokenizer, _encoded(model, tokenizer, texts))
-
-
-def _encoded(model: Any, tokenizer: Any, texts: Sequence[str]) -> dict[str, list[list[int]]]:
-    """The same as lists of numbers, without padding."""
-    limit = min(int(getattr(model.config, "max_position_embeddings", 512)), int(tokenizer.model_max_length))
-    encoded = dict(tokenizer(list(texts), truncation=True, max_length=limit, return_special_tokens_mask=True))
-    known = model.get_input_embeddings().num_embeddings
-    highest = max((max(ids, default=0) for ids in encoded["input_ids"]), default=0)
-    if highest >= known:
-        raise UserError(f"the tokenizer does not fit the model: id {highest} of {known}")
-    return encoded
-
-
-def _padded(model: Any, tokenizer: Any, encoded: Mapping[str, Sequence[Sequence[int]]]) -> dict[str, Tensor]:
-    padding = {"input_ids": tokenizer.pad_token_id or 0, "token_type_ids": tokenizer.pad_token_type_id}
-    rows = next(iter(encoded.values()))
-    inputs = {}
-    for name, lists in encoded.items():
-        grid = np.full((len(rows), max(map(len, rows))), padding.get(name, 0), dtype=np.int64)
-        for row, numbers in enumerate(lists):
-            grid[row, : len(numbers)] = numbers
-        inputs[name] = torch.from_numpy(grid).to(model.device)
-    return inputs

@@ -9,17 +9,18 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 
-from xling_utils.core.errors import UserError
+from xling_utils.core.errors import UserError, first_line
 from xling_utils.core.files import json_object
 from xling_utils.measures.encoders import hidden_states
+from xling_utils.measures.encoders.hidden_states import MaskedLM
 from xling_utils.runs import Run
 from xling_utils.runs.store import damage, read_spec
 
 KEY_DIGITS = 20
 
 
-def load(name: str) -> tuple[Any, Any]:
-    """The model, on the GPU where there is one, and its tokenizer. No pickle is read and no code of the model's is run.
+def load(name: str) -> MaskedLM:
+    """The model of that name, on the GPU where there is one. No pickle is read and no code of the model's is run.
 
     Raises :class:`UserError` where there is no model of that name, if it is no masked language model or lacks the head
     that predicts tokens, and if the tokenizer does not fit it.
@@ -53,7 +54,7 @@ def load(name: str) -> tuple[Any, Any]:
     if tokenizer.model_max_length <= tokenizer.num_special_tokens_to_add():
         raise UserError(f"{name}: model_max_length is {tokenizer.model_max_length}, which leaves no room for text")
     hidden_states.blocks_of(model)
-    return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
+    return MaskedLM(model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer)
 
 
 def _check_whole(folder: Path) -> None:
@@ -102,11 +103,10 @@ def _tried(name: str, what: str, load: Any, **options: Any) -> Any:
     try:
         return load(name, **options)
     except Exception as error:  # on a damaged file transformers and its libraries raise whatever they stumble over
-        first = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
         where = (
             "" if Path(name).is_dir() else "; name a folder, or a model of the Hub that this machine has or can reach"
         )
-        raise UserError(f"{name}: no {what} that can be read ({first}){where}") from None
+        raise UserError(f"{name}: no {what} that can be read ({first_line(error)}){where}") from None
     finally:
         logging.set_verbosity(shown)
 

@@ -10,20 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from xling_utils.core.errors import UserError
-from xling_utils.measures.encoders.hidden_states import states
+from xling_utils.measures.encoders.hidden_states import MaskedLM
 
 Array = npt.NDArray[np.floating]
 SENTENCES = 256
 """Sentences that are read at a time until there are tokens enough."""
 
 
-def token_states(model: Any, tokenizer: Any, sentences: Sequence[str], count: int) -> npt.NDArray[np.float32]:
+def token_states(lm: MaskedLM, sentences: Sequence[str], count: int) -> npt.NDArray[np.float32]:
     """States of the first ``count`` tokens of ``sentences`` at every layer, float32 (layers + 1, count or fewer, d),
     special tokens left out. Raises :class:`UserError` if there is none."""
     found: list[Array] = []
     for start in range(0, len(sentences), SENTENCES):
         some: dict[int, Array] = {}
-        for batch in states(model, tokenizer, sentences[start : start + SENTENCES]):
+        for batch in lm.states(sentences[start : start + SENTENCES]):
             inner = (batch.tokens & ~batch.special).cpu().numpy()
             layers = batch.layers.cpu().numpy()
             some |= {row: layers[:, place, inner[place]] for place, row in enumerate(batch.rows)}

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +13,8 @@ from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec, Form
 from xling_utils.corpora import parallel
-from xling_utils.measures.encoders import hidden_states, hub, language_identity
+from xling_utils.measures.encoders import hub, language_identity, stored_run
+from xling_utils.measures.encoders.hidden_states import MaskedLM
 from xling_utils.measures.encoders.representations import means_by_unit
 from xling_utils.runs import Run
 
@@ -23,33 +22,31 @@ TEXT_SEED = 0
 """Draws the text that a model from elsewhere is measured on."""
 
 
-@dataclass(frozen=True)
-class Subject:
-    """``model`` is any masked language model of ``transformers`` with its ``tokenizer``; ``corpus`` says where its
-    languages' text comes from, ``data`` is the directory of real text, and ``key`` identifies the weights.
+@dataclass(frozen=True, eq=False)
+class Subject(MaskedLM):
+    """``key`` identifies the weights; ``corpus`` says where its languages' text comes from, and ``data`` is the
+    directory of real text.
 
     ``form`` is that of real text (see :mod:`corpora.text`); ``seed`` draws whatever is drawn in measuring. ``aligned``
     names text of one's own (:func:`parallel.aligned`) that translations are taken of, in place of the usual tests.
     """
 
     key: str
-    model: Any
-    tokenizer: Any
     corpus: CorpusSpec
     data: Path | None
     form: Form
     seed: int
     aligned: str | None = None
+    _texts: dict[tuple[str, int], Sequence[str]] = field(default_factory=dict, init=False, repr=False)
     _means: dict[tuple[str, int], dict[str, npt.NDArray[np.float32]]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
+        default_factory=dict, init=False, repr=False
     )
 
     @classmethod
     def of_run(cls, run: Run, data: Path | None = None, aligned: str | None = None) -> Subject:
-        """A stored encoder and the text that it was trained on. Raises what :func:`hidden_states.of_run` raises."""
-        model, tokenizer = hidden_states.of_run(run)
-        spec = run.spec
-        return cls(run.key, model, tokenizer, spec.corpus, data, spec.tokenizer.form, spec.seed, aligned)
+        """A stored encoder and the text that it was trained on. Raises what :func:`stored_run.masked_lm` raises."""
+        lm, spec = stored_run.masked_lm(run), run.spec
+        return cls(lm.model, lm.tokenizer, run.key, spec.corpus, data, spec.tokenizer.form, spec.seed, aligned)
 
     @classmethod
     def of_model(
@@ -65,10 +62,10 @@ class Subject:
             return cls.of_run(run, aligned=aligned)
         if data is None:
             raise UserError(f"{name}: there is no text to measure it on; name a directory of real text (--data DIR)")
-        model, tokenizer = hidden_states.of_run(run) if run else hub.load(name)
+        lm = stored_run.masked_lm(run) if run else hub.load(name)
         corpus = CorpusSpec("directory", tuple(languages), sentences, TEXT_SEED)
         form: Form = run.spec.tokenizer.form if run else "raw"
-        return cls(hub.key(model), model, tokenizer, corpus, data, form, TEXT_SEED, aligned)
+        return cls(lm.model, lm.tokenizer, hub.key(lm.model), corpus, data, form, TEXT_SEED, aligned)
 
     def untrained(self) -> Subject:
         """The same with weights drawn anew: the negative control."""
@@ -87,18 +84,16 @@ class Subject:
             raise UserError(f"{self.key}: reads {' '.join(self.languages)}; English and another language are needed")
         return found
 
-    @property
-    def layers(self) -> int:
-        """Its blocks; layer 0, the embedding output, is not counted."""
-        return len(hidden_states.blocks_of(self.model))
-
     def text(self, language: str, sentences: int) -> Sequence[str]:
         """The first ``sentences`` of a language's text, or as many as there are. No test holds any of them."""
-        spec = self.corpus
-        if not spec.changes:  # then each language stands for itself
-            domains = spec.domains and (spec.domains[spec.languages.index(language)],)
-            spec = replace(spec, languages=(language,), domains=domains)
-        return _text(spec, self.data, self.form, language, sentences)
+        if (language, sentences) not in self._texts:
+            spec = self.corpus
+            if not spec.changes:  # then each language stands for itself
+                domains = spec.domains and (spec.domains[spec.languages.index(language)],)
+                spec = replace(spec, languages=(language,), domains=domains)
+            found = corpora.load(spec, self.data, form=self.form)[language]
+            self._texts[language, sentences] = found[:sentences]["text"]
+        return self._texts[language, sentences]
 
     def said(self, count: int, *languages: str) -> dict[str, list[str]]:
         """The same sentences in ``languages``, or in all: ``count`` of them, or as many as there are. Raises what
@@ -123,7 +118,7 @@ class Subject:
         :func:`representations.language_means` raises."""
         found = self._means.get((language, sentences))
         if found is None:
-            found = means_by_unit(self.model, self.tokenizer, self.text(language, sentences))
+            found = means_by_unit(self, self.text(language, sentences))
             self._means[language, sentences] = found
         return found[unit]
 
@@ -138,10 +133,5 @@ class Subject:
         (layers + 1, count, d), and its mean state (layers + 1, d) over those. A shorter text is halved."""
         text = self.text(language, 2 * sentences)
         half = len(text) // 2
-        states = language_identity.token_states(self.model, self.tokenizer, text[half:], count)
+        states = language_identity.token_states(self, text[half:], count)
         return states, self.means(language, half)
-
-
-@lru_cache(maxsize=64)
-def _text(spec: CorpusSpec, data: Path | None, form: Form, language: str, sentences: int) -> Sequence[str]:
-    return corpora.load(spec, data, form=form)[language][:sentences]["text"]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from xling_utils.core.errors import UserError
-from xling_utils.measures.encoders.hidden_states import BATCH, blocks_of, encode, recording, state_of
+from xling_utils.measures.encoders.hidden_states import BATCH, MaskedLM, blocks_of, recording, state_of
 
 Array = npt.NDArray[np.floating]
 
@@ -24,8 +24,7 @@ PLACES = 1024
 
 @torch.inference_mode()
 def predicted(
-    model: Any,
-    tokenizer: Any,
+    lm: MaskedLM,
     texts: Sequence[str],
     difference: Array,
     layers: Sequence[int],
@@ -42,6 +41,7 @@ def predicted(
     are answered for and no others. Raises :class:`UserError` on a layer that the model does not have, a difference of
     another shape, no layer or weight, and a model that predicts no tokens.
     """
+    model = lm.model
     blocks, width = blocks_of(model), int(model.config.hidden_size)
     if any(not 0 <= layer <= len(blocks) for layer in layers):
         raise UserError(f"layers {list(layers)}: the model has layers 0 to {len(blocks)}")
@@ -52,8 +52,8 @@ def predicted(
     moves = torch.as_tensor(difference, dtype=model.dtype, device=model.device)
     found = np.empty((len(layers), len(weights), len(texts)), dtype=object)
     model.eval()
-    for rows in _by_length(tokenizer, texts, max(1, batch // len(weights))):
-        inputs = encode(model, tokenizer, [texts[row] for row in rows])
+    for rows in _by_length(lm.tokenizer, texts, max(1, batch // len(weights))):
+        inputs = lm.encode([texts[row] for row in rows])
         inner = inputs["attention_mask"].bool() & ~inputs.pop("special_tokens_mask").bool()
         with recording(blocks) as kept, _one_place(blocks):
             output = model(**inputs)

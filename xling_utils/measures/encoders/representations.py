@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from xling_utils.core.errors import UserError
-from xling_utils.measures.encoders.hidden_states import blocks_of, states
+from xling_utils.measures.encoders.hidden_states import MaskedLM, blocks_of
 from xling_utils.models.encoder import Encoder
 from xling_utils.models.tokenization import TokenStream
 
@@ -136,10 +136,10 @@ def language_means(
     """
     if unit not in UNITS:
         raise UserError(f"unknown unit {unit!r}; known: {', '.join(UNITS)}")
-    return means_by_unit(model, tokenizer, sentences)[unit]
+    return means_by_unit(MaskedLM(model, tokenizer), sentences)[unit]
 
 
-def means_by_unit(model: Any, tokenizer: Any, sentences: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+def means_by_unit(lm: MaskedLM, sentences: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
     """The mean state of a language at every layer, float32 (layers + 1, d), by what it is the mean of.
 
     ``"token"``: over all tokens but special ones, as A writes it (sec. 4.1.1); ``"sentence"``: over sentences of the
@@ -147,7 +147,7 @@ def means_by_unit(model: Any, tokenizer: Any, sentences: Sequence[str]) -> dict[
     a token.
     """
     total, count = torch.zeros(()), torch.zeros(len(UNITS), dtype=torch.float64)
-    for found in states(model, tokenizer, sentences):
+    for found in lm.states(sentences):
         of_tokens, of_sentences = (found.tokens & ~found.special).double(), found.tokens.double()
         weights = torch.stack([of_tokens, of_sentences / of_sentences.sum(dim=1, keepdim=True)])
         sums = weights.flatten(1).float() @ found.layers.flatten(1, 2)  # of a few thousand states: exact enough

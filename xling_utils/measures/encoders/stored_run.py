@@ -1,34 +1,35 @@
-"""A stored run opened for measuring: its text, its words, its pieces and its models, each loaded once."""
+"""A stored run opened for measuring: its text, its words, its pieces and its models, each loaded once; and its encoder
+as ``transformers`` has it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from safetensors.numpy import load_file
 
 from xling_utils import corpora
+from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
-from xling_utils.core.specs import CorpusSpec, EncoderSpec, Form
+from xling_utils.core.specs import EncoderSpec
+from xling_utils.measures.encoders import hidden_states
+from xling_utils.measures.encoders.hidden_states import MaskedLM
 from xling_utils.measures.encoders.representations import contextual_words, static_words
 from xling_utils.models import tokenization, transformers_format
 from xling_utils.models.encoder import Encoder, Encoders
-from xling_utils.models.tokenization import UNK, TokenStream
+from xling_utils.models.tokenization import UNK, Coder, TokenStream
 from xling_utils.runs import Run
 from xling_utils.runs.store import SNAPSHOTS, TOKENIZER_FILE, VECTORS_FILE
 
 if TYPE_CHECKING:
     from datasets import Dataset
-
-KEPT_TEXTS = 4
-"""Texts that a process keeps at hand: the runs that it measures one after another often share theirs."""
-
 
 WRITTEN = ("fake", "reversed")
 """Changes that make another language of a language; the others spoil the text that is learned from."""
@@ -39,10 +40,8 @@ class Reading:
     language; ``data`` is the directory of real text."""
 
     def __init__(self, run: Run, scale: Scale, data: Path | None = None) -> None:
-        spec = run.spec
         self.run, self.scale, self.data = run, scale, data
-        tokenizer = tokenization.load(run.path / TOKENIZER_FILE)
-        self.coders = tokenization.coders(tokenizer, spec.tokenizer, spec.corpus.languages)
+        self.coders = _coders(run)
         self._streams: dict[str, TokenStream] = {}
 
     @cached_property
@@ -51,7 +50,7 @@ class Reading:
         no word moved, drawn anew or switched, so that all conditions meet the same words in the same contexts."""
         spec = self.run.spec
         kept = tuple(change for change in spec.corpus.changes if change.kind in WRITTEN)
-        return _texts(replace(spec.corpus, changes=kept), self.data, form=spec.tokenizer.form)
+        return corpora.load(replace(spec.corpus, changes=kept), self.data, form=spec.tokenizer.form)
 
     @property
     def others(self) -> list[str]:
@@ -104,9 +103,47 @@ class Reading:
         return self._streams[language]
 
 
-@lru_cache(maxsize=KEPT_TEXTS)
-def _texts(corpus: CorpusSpec, data: Path | None, *, form: Form) -> dict[str, Dataset]:
-    return corpora.load(corpus, data, form=form)
+def masked_lm(run: Run, language: str | None = None) -> MaskedLM:
+    """A stored encoder as ``transformers`` has it: a ``BertForMaskedLM``, and a tokenizer that puts ``[CLS]`` before
+    and ``[SEP]`` behind a text, as in pretraining. On the GPU where there is one. Where languages have parts or ids of
+    their own, those of ``language``.
+
+    Raises :class:`UserError` on static vectors, and on encoders with parts or ids of their own if no language is named.
+    """
+    from tokenizers.processors import TemplateProcessing
+    from transformers import BertForMaskedLM, PreTrainedTokenizerFast
+
+    model_spec, tokenizer_spec = run.spec.model, run.spec.tokenizer
+    if not isinstance(model_spec, EncoderSpec):
+        raise UserError(f"run {run.key}: takes an encoder, not static vectors")
+    if language is None and (model_spec.separate or tokenizer_spec.own_ids):
+        raise UserError(f"run {run.key}: its languages have parts or ids of their own; name one of them")
+    spoken = language or run.spec.corpus.languages[0]
+    coder = _coders(run)[spoken]
+    inner = coder.own_tokenizer()
+    names = tokenization.SPECIAL
+    first, last = names[tokenization.CLS], names[tokenization.SEP]
+    inner.post_processor = TemplateProcessing(
+        single=f"{first} $A {last}",
+        special_tokens=[(first, tokenization.CLS + coder.special), (last, coder.separator)],
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=inner, model_max_length=model_spec.positions, pad_token=names[tokenization.PAD],
+        unk_token=names[tokenization.UNK], cls_token=first, sep_token=last, mask_token=names[tokenization.MASK],
+        split_special_tokens=True,  # "[MASK]" written in the text is text
+        model_input_names=["input_ids", "attention_mask", *["token_type_ids"] * model_spec.next_sentence],
+    )  # fmt: skip
+    with hidden_states.without_bars():
+        folder = run.path / spoken if model_spec.separate else run.path
+        model: Any = BertForMaskedLM.from_pretrained(folder, dtype=torch.float32)  # whatever the file keeps
+    return MaskedLM(model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer)
+
+
+def _coders(run: Run) -> dict[str, Coder]:
+    """What turns text into pieces, by language."""
+    return tokenization.coders(
+        tokenization.load(run.path / TOKENIZER_FILE), run.spec.tokenizer, run.spec.corpus.languages
+    )
 
 
 def counted_words(text: Dataset) -> Counter[str]:

@@ -5,9 +5,9 @@ Means are of running text; everything is measured on other text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from xling_utils.measures.tasks.sentence_retrieval import mined, placed, sentenc
 from xling_utils.measures.transfer.scores import f1
 
 Array = npt.NDArray[np.floating]
+English = Callable[[tuple[str, ...]], Array]
+"""English sentences -> their vectors."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,11 @@ def rows(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
     }
     yield from _identity_rows(subject, means["token"], sizes)
     yield from _token_rows(subject, scale.mean_sentences)
+    # The controlled world says the same in English to every language, in pairs and in texts to mine.
+    english = lru_cache(maxsize=2)(partial(sentence_vectors, subject))
     for language in subject.others:
-        yield from _retrieval_rows(subject, means, language, sizes)
-        yield from _mining_rows(subject, means["token"], language, sizes)
+        yield from _retrieval_rows(subject, english, means, language, sizes)
+        yield from _mining_rows(subject, english, means["token"], language, sizes)
 
 
 def _identity_rows(subject: Subject, means: Mapping[str, Array], sizes: Sizes) -> Iterator[dict[str, Any]]:
@@ -74,7 +78,7 @@ def _identity_rows(subject: Subject, means: Mapping[str, Array], sizes: Sizes) -
     said = subject.said(2 * sizes.said)
     train, test = (
         {
-            language: language_identity.token_states(subject.model, subject.tokenizer, lines[half], sizes.tokens)
+            language: language_identity.token_states(subject, lines[half], sizes.tokens)
             for language, lines in said.items()
         }
         for half in (slice(None, None, 2), slice(1, None, 2))
@@ -102,10 +106,10 @@ def _token_rows(subject: Subject, sentences: int) -> Iterator[dict[str, Any]]:
 
 
 def _retrieval_rows(
-    subject: Subject, means: Mapping[str, Mapping[str, Array]], language: str, sizes: Sizes
+    subject: Subject, english: English, means: Mapping[str, Mapping[str, Array]], language: str, sizes: Sizes
 ) -> Iterator[dict[str, Any]]:
-    english, other = subject.pairs(language, sizes.pairs)
-    vectors = {"en": _english(subject, tuple(english)), language: _vectors(subject, other)}
+    said, other = subject.pairs(language, sizes.pairs)
+    vectors = {"en": english(tuple(said)), language: sentence_vectors(subject, other)}
     for unit, of in means.items():
         for found in sentence_retrieval.rows(vectors, of, language, "en", LANGUAGE_MEANS):
             if found["method"] != "original":
@@ -114,23 +118,16 @@ def _retrieval_rows(
                 yield found
 
 
-def _mining_rows(subject: Subject, means: Mapping[str, Array], language: str, sizes: Sizes) -> Iterator[dict[str, Any]]:
+def _mining_rows(
+    subject: Subject, english: English, means: Mapping[str, Array], language: str, sizes: Sizes
+) -> Iterator[dict[str, Any]]:
     """BUCC has pairs of a few languages; the controlled world has them of all."""
     found = parallel.unaligned(subject.corpus.source, language, sizes.mined, data=subject.data, form=subject.form)
     if found is None:
         return
-    vectors = _vectors(subject, found.other), _english(subject, tuple(found.english))
+    vectors = sentence_vectors(subject, found.other), english(tuple(found.english))
     for layer, (x, y) in enumerate(zip(*vectors, strict=True)):
         for method in METHODS:
             counts, _ = mined(*placed(x, y, (means[language][layer], means["en"][layer]), method), found.gold)
             unit = None if method == "original" else "token"
             yield row(LANGUAGE_MEANS, "mined_f1", language, "en", layer, f1(counts), method=method, unit=unit)
-
-
-def _vectors(subject: Subject, lines: Sequence[str]) -> npt.NDArray[np.float32]:
-    return sentence_vectors(subject.model, subject.tokenizer, lines)
-
-
-@lru_cache(maxsize=2)  # the controlled world says the same in English to every language, in pairs and in texts to mine
-def _english(subject: Subject, lines: tuple[str, ...]) -> npt.NDArray[np.float32]:
-    return _vectors(subject, lines)

@@ -15,8 +15,7 @@ from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import DOUBLE
-from xling_utils.measures.encoders import hidden_states
-from xling_utils.measures.encoders.stored_run import Reading
+from xling_utils.measures.encoders.stored_run import Reading, masked_lm
 from xling_utils.measures.metrics.retrieval import ranks
 from xling_utils.measures.names import DOUBLES, RETRIEVAL, TRANSLATION
 from xling_utils.measures.rows import row
@@ -42,9 +41,9 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
     held_out = corpora.load(run.spec.corpus, data, form=run.spec.tokenizer.form, held_out=True)
     pairs = dict(zip(*(held_out[language]["text"][:] for language in languages), strict=True))
     asked = {TRANSLATION: (words, words), RETRIEVAL: (list(pairs), list(pairs.values()))}
-    readers = [hidden_states.of_run(run, language) for language in languages]
+    models = [masked_lm(run, language) for language in languages]
     for task, texts in asked.items():
-        vectors = [sentence_vectors(*reader, text) for reader, text in zip(readers, texts, strict=True)]
+        vectors = [sentence_vectors(lm, text) for lm, text in zip(models, texts, strict=True)]
         count = len(texts[0])
         own = np.arange(count)
         shuffled = np.random.default_rng(run.spec.seed).permutation(count)

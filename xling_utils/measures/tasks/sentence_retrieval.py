@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xling_utils.core.errors import UserError
-from xling_utils.measures.encoders.hidden_states import states
+from xling_utils.measures.encoders.hidden_states import MaskedLM
 from xling_utils.measures.metrics.retrieval import nearest, ranks
 from xling_utils.measures.names import METHODS
 from xling_utils.measures.rows import row
@@ -18,13 +18,13 @@ from xling_utils.measures.rows import row
 Array = npt.NDArray[np.floating]
 
 
-def sentence_vectors(model: Any, tokenizer: Any, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+def sentence_vectors(lm: MaskedLM, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
     """The mean of each sentence's tokens at every layer, float32 (layers + 1, sentences, d), special tokens left out
     (D, sec. 4.1, says "all token embeddings"). A sentence without a token has a zero vector."""
     if not len(sentences):
         raise UserError("sentence retrieval: no sentences")
     found: npt.NDArray[np.float32] | None = None
-    for batch in states(model, tokenizer, sentences):
+    for batch in lm.states(sentences):
         inner = (batch.tokens & ~batch.special).float()
         weights = inner / inner.sum(dim=1, keepdim=True).clamp(min=1)
         means = (weights[None, :, None] @ batch.layers)[:, :, 0].cpu().numpy()

@@ -44,7 +44,7 @@ def of_models(subject: Subject, beside: Subject, scale: Scale, target: str) -> I
     said = subject.said(fitted_on, *dict.fromkeys(("en", target)))
     if subject.aligned:  # whose other half is to be found
         said = {language: lines[::2] for language, lines in said.items()}
-    shared = _both(subject, beside, said["en"], said[target])
+    shared = sentence_vectors(subject, said["en"]), sentence_vectors(beside, said[target])
     for metric, debiased in (("cka", False), ("cka_debiased", True)):
         for layer, (x, y) in enumerate(zip(*shared, strict=False)):  # as deep as the shallower one
             yield row(SIMILARITY, metric, "en", target, layer, linear_cka(x, y, debiased), n=len(said["en"]))
@@ -53,7 +53,7 @@ def of_models(subject: Subject, beside: Subject, scale: Scale, target: str) -> I
     english, translations = subject.pairs(target, tested_on)
     if subject.aligned:
         english, translations = english[1::2], translations[1::2]
-    tested = _both(subject, beside, english, translations)
+    tested = sentence_vectors(subject, english), sentence_vectors(beside, translations)
     gold = [{number} for number in range(tested[0].shape[1])]
     for layer, (x, y) in enumerate(zip(*tested, strict=True)):
         yield row(SIMILARITY, "p_at_1", "en", target, layer, ranks(x, y, gold) == 1)
@@ -69,11 +69,3 @@ def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Itera
     target = next((language for language in other.spec.corpus.languages if language != "en"), "en")
     subject = Subject.of_run(run, data)
     yield from of_models(subject, subject if other.key == run.key else Subject.of_run(other, data), scale, target)
-
-
-def _both(subject: Subject, beside: Subject, english: list[str], translations: list[str]) -> tuple[Array, Array]:
-    """Mean-pooled sentences, (layers + 1, sentences, d) each."""
-    return (
-        sentence_vectors(subject.model, subject.tokenizer, english),
-        sentence_vectors(beside.model, beside.tokenizer, translations),
-    )

@@ -55,7 +55,7 @@ def _direction(
     difference = means[target] - means[source]
     others = [tokens for language, tokens in sets.items() if language not in (source, target)]
     references = [_words(line, subject.form) for line in said[target]]
-    read = partial(predicted, subject.model, subject.tokenizer, said[source], difference)
+    read = partial(predicted, subject, said[source], difference)
 
     def values(found: Iterable[npt.NDArray[np.int64]]) -> dict[str, float]:
         tokens = [subject.tokenizer.convert_ids_to_tokens(ids.tolist()) for ids in found]

@@ -36,8 +36,8 @@ from xling_utils.measures.transfer import scores
 from xling_utils.measures.transfer.inputs import Input, batches, tagged
 from xling_utils.measures.transfer.parsing import Parser, attachment_scores, parse, parsed, share
 from xling_utils.measures.transfer.readers import CodedReader
-from xling_utils.measures.transfer.tuning import TEST_BATCH, Model, Recipe, Tagger, answers, fine_tune
-from xling_utils.measures.transfer.zero_shot import LABELLED_SEED, Source
+from xling_utils.measures.transfer.tuning import TEST_BATCH, Model, Recipe, Tagger, fine_tune
+from xling_utils.measures.transfer.zero_shot import Source, entities, entity_inputs
 from xling_utils.models.encoder import Encoder, Encoders
 from xling_utils.models.tokenization import Coder
 from xling_utils.runs import Run
@@ -256,18 +256,13 @@ class Entities(Task):
 
     def read(self, language: str, split: str, count: int | None) -> tuple[list[Input], tuple[Any, Any]]:
         sentences, tags = self.source.columns("NER", language, split, count)
-        labels = [[TAGS.index(tag) for tag in line] for line in tags]
-        return tagged(self.reader, sentences, labels, language), (sentences, tags)
+        return entity_inputs(self.reader, sentences, tags, language), (sentences, tags)
 
     def model(self) -> Tagger:
         return Tagger(self.reader, len(TAGS))
 
     def score(self, model: Tagger, language: str, inputs: list[Input], gold: tuple[Any, Any]) -> Interval:
-        found = [
-            [TAGS[number] for number in line] + ["O"] * (len(words) - len(line))
-            for line, words in zip(answers(model, inputs, language), gold[0], strict=True)
-        ]
-        return scores.f1(scores.spans(*gold, found))
+        return scores.f1(scores.spans(*gold, entities(model, inputs, gold[0], language)))
 
 
 class Trees(Task):
@@ -276,11 +271,7 @@ class Trees(Task):
     metric = "las"
 
     def read(self, language: str, split: str, count: int | None) -> tuple[list[Input], tuple[Any, Any]]:
-        source = self.source
-        found = treebanks.treebank(
-            source.name, language, split, count=count, seed=LABELLED_SEED, data=source.data, form=source.form
-        )
-        words, heads, relations = (found[name][:] for name in ("words", "heads", "relations"))
+        words, _, heads, relations = self.source.columns("trees", language, split, count)
         return parsed(self.reader, words, heads, relations, language), (heads, relations)
 
     def model(self) -> Parser:

@@ -24,9 +24,10 @@ from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.corpora.controlled.inference import LABELS
-from xling_utils.corpora.directory import existing
+from xling_utils.corpora.directory import existing, given
 from xling_utils.corpora.labelled import INFERENCE_FILES
-from xling_utils.corpora.treebanks import LOW_RESOURCE, UPOS, languages_with_trees, treebank
+from xling_utils.corpora.treebanks import LOW_RESOURCE, UPOS, languages_with_trees
+from xling_utils.measures.encoders.hidden_states import MaskedLM
 from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.encoders.representations import language_means
 from xling_utils.measures.metrics.intervals import Interval
@@ -40,7 +41,7 @@ from xling_utils.measures.transfer.parsing import Parser, attachment_scores, par
 from xling_utils.measures.transfer.readers import Reader
 from xling_utils.measures.transfer.scores import Counts, usual_tags
 from xling_utils.measures.transfer.tuning import Classifier, Model, Recipe, Tagger, answers, fine_tune
-from xling_utils.measures.transfer.zero_shot import LABELLED_SEED, Source
+from xling_utils.measures.transfer.zero_shot import Source
 
 ORIGINAL, ZERO_MEAN, SHIFT = METHODS
 """The methods of the other two."""
@@ -70,7 +71,7 @@ Found = Iterator[tuple[str, str, str, Interval | npt.NDArray[Any], float | None]
 
 
 class Trees(NamedTuple):
-    """The columns of :func:`treebank`."""
+    """The columns of :func:`treebanks.treebank`."""
 
     words: list[list[str]]
     tags: list[list[str]]
@@ -110,9 +111,7 @@ def languages_with(task: str, subject: Subject) -> tuple[str, ...]:
         raise UserError(f"moved transfer: unknown task {task!r}; known: {', '.join(TASKS)}")
     if subject.corpus.source == "controlled":
         return subject.others
-    data = subject.data
-    if data is None:
-        raise UserError("this scale reads real data: give --data DIR or set XLING_DATA")
+    data = given(subject.data)
     if task == NLI:
         files = [data / INFERENCE_FILES[split] for split in ("dev", "test")]
         there = [x for x in subject.others if all(existing(file.with_name(f"{file.name}.{x}.tsv")) for file in files)]
@@ -126,8 +125,7 @@ def languages_with(task: str, subject: Subject) -> tuple[str, ...]:
 
 
 def _inference_rows(subject: Subject, scale: Scale, task: str, languages: Sequence[str]) -> Found:
-    recipe, source = RECIPES[scale.name, task], Source(subject.corpus.source, subject.data, subject.form)
-
+    recipe, source = RECIPES[scale.name, task], _source(subject)
     whole, upper = _reader(subject), _reader(subject)
     upper.freeze_below(upper.layer)
 
@@ -204,7 +202,7 @@ def _tree_rows(subject: Subject, scale: Scale, task: str, languages: Sequence[st
 
 def _reader(subject: Subject) -> MovedReader:
     """Of a copy of the subject's model, to be moved at its middle layer."""
-    return MovedReader(copy.deepcopy(subject.model), subject.tokenizer, subject.layers // 2)
+    return MovedReader(MaskedLM(copy.deepcopy(subject.model), subject.tokenizer), subject.layers // 2)
 
 
 def _tuned(
@@ -240,12 +238,12 @@ def _parts(
     return [(range(half, total, 2), _mean(reader, lines[1 - half :: 2])) for half in (0, 1)]
 
 
+def _source(subject: Subject) -> Source:
+    return Source(subject.corpus.source, subject.data, subject.form)
+
+
 def _trees(subject: Subject, language: str, split: str, count: int | None) -> Trees:
-    found = treebank(
-        subject.corpus.source, language, split, count=count, seed=LABELLED_SEED, data=subject.data,
-        form=subject.form,
-    )  # fmt: skip
-    trees = Trees(*(found[name][:] for name in Trees._fields))
+    trees = Trees(*_source(subject).columns("trees", language, split, count))
     spell = corpora.respelled(subject.corpus, language)
     return trees._replace(words=[[spell(word) for word in words] for words in trees.words])
 
@@ -287,8 +285,7 @@ def _usual_tags(train: Trees, tests: Mapping[str, Trees]) -> tuple[str, dict[str
 
 
 def _neighbours(train: Trees, dev: Trees, tests: Mapping[str, Trees]) -> tuple[str, dict[str, Counts]]:
-    names = Counter(name for names in train.relations for name in names)
-    commonest = names.most_common(1)[0][0]
+    commonest = Counter(name for names in train.relations for name in names).most_common(1)[0][0]
 
     def counts(trees: Trees, step: int) -> Counts:
         sizes = [len(words) for words in trees.words]

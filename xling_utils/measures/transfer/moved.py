@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,26 +11,26 @@ from torch import Tensor
 
 from xling_utils.core.errors import UserError
 from xling_utils.measures.encoders import hidden_states
+from xling_utils.measures.encoders.hidden_states import MaskedLM
 from xling_utils.measures.encoders.representations import shifted
 from xling_utils.measures.transfer.readers import TransformersReader
 
 
 class MovedReader(TransformersReader):
-    """Reads with a ``PreTrainedModel`` of any family that :mod:`hidden_states` takes, in training and in testing alike.
+    """Reads with a model of any family, in training and in testing alike.
 
     ``moves[language]`` (d,) is added to every token's state at ``layer`` (0 is the embedding output) while the reader
     reads that language; a language without one is read as the model has it. The second segment is used where the
     model has one. Raises :class:`UserError` on a layer that the model does not have.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, layer: int) -> None:
-        super().__init__(model, tokenizer)
-        blocks = len(hidden_states.blocks_of(self.body))
-        if not 0 <= layer <= blocks:
-            raise UserError(f"layer {layer}: the model has layers 0 to {blocks}")
+    def __init__(self, lm: MaskedLM, layer: int) -> None:
+        super().__init__(lm)
+        if not 0 <= layer <= lm.layers:
+            raise UserError(f"layer {layer}: the model has layers 0 to {lm.layers}")
         self.layer = layer
         self.moves: Mapping[str, npt.NDArray[np.floating]] = {}
-        self.types = self.types and getattr(model.config, "type_vocab_size", 0) > 1
+        self.types = self.types and getattr(lm.model.config, "type_vocab_size", 0) > 1
 
     def states(self, language: str, ids: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
         if language not in self.moves:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from xling_utils.corpora.treebanks import RELATIONS
+from xling_utils.corpora.treebanks import RELATIONS, cycle
 from xling_utils.measures.metrics.intervals import Interval
 from xling_utils.measures.metrics.retrieval import resampled_sums
 from xling_utils.measures.transfer.inputs import Batch, Input, batches, tagged
@@ -137,10 +137,10 @@ def _arborescence(scores: npt.NDArray[np.float64]) -> list[int]:
     i those of the heads of node i; node 0 is its own head."""
     heads = scores.argmax(axis=1)
     heads[0] = 0
-    cycle = _cycle(heads.tolist())
-    if not cycle:
+    turning = cycle(heads[1:].tolist())
+    if not turning:
         return heads.tolist()
-    inside, outside = np.array(cycle), np.delete(np.arange(len(scores)), cycle)
+    inside, outside = np.array(turning), np.delete(np.arange(len(scores)), turning)
     # What the cycle loses where a node outside becomes the head of one of its own, which then leaves its head there.
     entering = scores[inside[:, None], outside] - scores[inside, heads[inside]][:, None]
     leaving = scores[outside[:, None], inside]
@@ -155,25 +155,9 @@ def _arborescence(scores: npt.NDArray[np.float64]) -> list[int]:
     return heads.tolist()
 
 
-def _cycle(heads: Sequence[int]) -> list[int]:
-    """The nodes of a cycle; none where all heads lead to node 0."""
-    seen_from = [0] + [-1] * (len(heads) - 1)
-    for start in range(1, len(heads)):
-        node = start
-        while seen_from[node] < 0:
-            seen_from[node] = start
-            node = heads[node]
-        if node and seen_from[node] == start:
-            cycle = [node]
-            while heads[cycle[-1]] != node:
-                cycle.append(heads[cycle[-1]])
-            return cycle
-    return []
-
-
 def _is_tree(heads: Sequence[int]) -> bool:
     """One root, which is above every word."""
-    return sum(head == 0 for head in heads) == 1 and not _cycle([0, *heads])
+    return sum(head == 0 for head in heads) == 1 and not cycle(heads)
 
 
 def attachment_scores(gold_heads: Heads, gold_relations: Relations, heads: Heads, relations: Relations) -> Counts:

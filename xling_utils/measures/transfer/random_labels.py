@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from xling_utils import corpora
 from xling_utils.core.scales import Scale
 from xling_utils.measures.transfer import zero_shot
 from xling_utils.runs import Run
@@ -31,10 +30,6 @@ def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
 
     Raises :class:`UserError` on a run without English, and mistakes in the labelled data.
     """
-    spec = run.spec
-    spelling = {language: corpora.respelled(spec.corpus, language) for language in spec.corpus.languages}
-    source = Shuffled(spec.corpus.source, data, spec.tokenizer.form)
-    recipe = zero_shot.RECIPES[scale.name, "NLI"]
-    for row in zero_shot.inference_rows(zero_shot.reader(run, scale), source, spelling, recipe, spec.seed):
+    for row in zero_shot.rows(run, scale, data, "NLI", Shuffled):
         if row["metric"] == "accuracy":
             yield row | {"metric": "accuracy_random_labels"}

@@ -6,7 +6,6 @@ A reader turns text into ids, and ids into one vector a token, the last layer's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from xling_utils.core.errors import UserError
+from xling_utils.measures.encoders.hidden_states import MaskedLM
 from xling_utils.models.encoder import Encoders
 from xling_utils.models.optimizers import Matrices
 from xling_utils.models.tokenization import CLS, PAD, UNK, Coder
@@ -97,16 +97,14 @@ class EncoderReader(CodedReader):
 
 
 class TransformersReader(Reader):
-    """Any masked language model of ``transformers`` (a ``PreTrainedModel``) with its tokenizer; one for all
-    languages. Word embeddings are frozen."""
+    """Any masked language model of ``transformers``; one for all languages. Word embeddings are frozen."""
 
     mixes = True
 
-    def __init__(self, model: Any, tokenizer: Any) -> None:
+    def __init__(self, lm: MaskedLM) -> None:
         super().__init__()
-        self.body, self.tokenizer = model.base_model, tokenizer
-        self.width = int(model.config.hidden_size)
-        self.limit = min(int(model.config.max_position_embeddings), int(tokenizer.model_max_length))
+        self.body, self.tokenizer = lm.model.base_model, (tokenizer := lm.tokenizer)
+        self.width, self.limit = int(lm.model.config.hidden_size), lm.limit
         self.start, self.end = tokenizer.cls_token_id, tokenizer.sep_token_id
         self.padding, self.unknown = tokenizer.pad_token_id, tokenizer.unk_token_id
         self.types = "token_type_ids" in tokenizer.model_input_names

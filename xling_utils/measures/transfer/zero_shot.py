@@ -20,20 +20,21 @@ from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import Form
-from xling_utils.corpora import labelled
+from xling_utils.corpora import labelled, treebanks
 from xling_utils.corpora.controlled.inference import LABELS
 from xling_utils.corpora.label_files import TAGS
 from xling_utils.measures.encoders.stored_run import Reading
 from xling_utils.measures.names import LEARNED as TASKS
 from xling_utils.measures.rows import row
 from xling_utils.measures.transfer import scores
-from xling_utils.measures.transfer.inputs import paired, tagged
+from xling_utils.measures.transfer.inputs import Input, paired, tagged
 from xling_utils.measures.transfer.readers import EncoderReader, Reader, StaticReader
 from xling_utils.measures.transfer.tuning import Classifier, Recipe, Tagger, answers, fine_tune
 from xling_utils.models.encoder import Encoders
 from xling_utils.runs import Run
 
 LABELLED_SEED = 0
+LOADED = {"NLI": labelled.inference, "NER": labelled.named_entities, "trees": treebanks.treebank}
 
 RECIPES = {
     ("smoke", "NLI"): Recipe(120, 1, batch=32, learning_rate=1e-3, held_out=60, hidden_rate=0.01),
@@ -54,9 +55,11 @@ RECIPES = {
 Spelling = Callable[[str], str]
 
 
-def rows(run: Run, scale: Scale, data: Path | None, task: str) -> Iterator[dict[str, Any]]:
+def rows(
+    run: Run, scale: Scale, data: Path | None, task: str, labels: type[Source] | None = None
+) -> Iterator[dict[str, Any]]:
     """Tidy rows of one run: ``task, metric, source, target, layer, value, low, high, n``; see
-    :func:`inference_rows` and :func:`entity_rows`.
+    :func:`inference_rows` and :func:`entity_rows`. ``labels`` may come from elsewhere than :class:`Source`.
 
     Raises :class:`UserError` on an unknown task, a run without English, and mistakes in the labelled data.
     """
@@ -65,7 +68,7 @@ def rows(run: Run, scale: Scale, data: Path | None, task: str) -> Iterator[dict[
     spec = run.spec
     spelling = {language: corpora.respelled(spec.corpus, language) for language in spec.corpus.languages}
     measure = inference_rows if task == "NLI" else entity_rows
-    source = Source(spec.corpus.source, data, spec.tokenizer.form)
+    source = (labels or Source)(spec.corpus.source, data, spec.tokenizer.form)
     yield from measure(reader(run, scale), source, spelling, RECIPES[scale.name, task], spec.seed)
 
 
@@ -77,7 +80,8 @@ class Source:
         self.name, self.data, self.form = name, data, form
 
     def columns(self, kind: str, language: str, split: str, count: int | None) -> tuple[list[Any], ...]:
-        """The columns of :func:`labelled.inference` (``kind`` "NLI") or of :func:`labelled.named_entities`."""
+        """The columns of :func:`labelled.inference` (``kind`` "NLI"), :func:`labelled.named_entities` ("NER") or
+        :func:`treebanks.treebank` ("trees")."""
         return _columns(kind, self.name, language, split, count, self.data, self.form)
 
 
@@ -85,8 +89,7 @@ class Source:
 def _columns(
     kind: str, source: str, language: str, split: str, count: int | None, data: Path | None, form: Form
 ) -> tuple[list[Any], ...]:
-    load = labelled.inference if kind == "NLI" else labelled.named_entities
-    found = load(source, language, split, count=count, seed=LABELLED_SEED, data=data, form=form)
+    found = LOADED[kind](source, language, split, count=count, seed=LABELLED_SEED, data=data, form=form)
     return tuple(found[name][:] for name in found.column_names)
 
 
@@ -167,34 +170,24 @@ def entity_rows(
         sentences, tags = source.columns("NER", language, split, count)
         return [[spelling[language](word) for word in words] for words in sentences], tags
 
-    def encoded(sentences: list[list[str]], tags: list[list[str]], language: str) -> Any:
-        return tagged(reader, sentences, [[TAGS.index(tag) for tag in line] for line in tags], language)
-
     model = _with_head(Tagger, reader, len(TAGS), seed)
 
-    def predicted(inputs: Any, sentences: list[list[str]], language: str) -> list[list[str]]:
-        found = answers(model, inputs, language)
-        return [
-            [TAGS[i] for i in line] + ["O"] * (len(words) - len(line))
-            for line, words in zip(found, sentences, strict=True)
-        ]
-
     train, dev = load("en", "train", recipe.items), load("en", "dev", recipe.held_out)
-    dev_inputs = encoded(*dev, "en")
+    dev_inputs = entity_inputs(reader, *dev, "en")
 
     on_dev: list[scores.Counts] = []
 
     def f1() -> float:
-        on_dev.append(scores.spans(*dev, predicted(dev_inputs, dev[0], "en")))
+        on_dev.append(scores.spans(*dev, entities(model, dev_inputs, dev[0], "en")))
         return scores.f1_value(on_dev[-1])
 
-    scored = fine_tune(model, encoded(*train, "en"), f1, recipe, seed)
+    scored = fine_tune(model, entity_inputs(reader, *train, "en"), f1, recipe, seed)
     yield row("NER", "f1_dev", "en", "en", None, scores.f1(on_dev[scored.index(max(scored))]))
     usual, known = scores.usual_tags(*train), scores.names(*train)
     for language in spelling:
         sentences, gold = load(language, "test", recipe.held_out)
         guesses = {
-            "f1": predicted(encoded(sentences, gold, language), sentences, language),
+            "f1": entities(model, entity_inputs(reader, sentences, gold, language), sentences, language),
             "lookup": [[usual.get(word, "O") for word in words] for words in sentences],
             "random": scores.random_tags(sentences, train[1], seed),
         }
@@ -203,6 +196,17 @@ def entity_rows(
         new = scores.spans(sentences, gold, guesses["f1"], known)
         if new[:, 2].any():
             yield row("NER", "f1_new_names", "en", language, None, scores.f1(new))
+
+
+def entity_inputs(reader: Reader, sentences: scores.Tags, tags: scores.Tags, language: str) -> list[Input]:
+    """Sentences with BIO ``tags`` as inputs."""
+    return tagged(reader, sentences, [[TAGS.index(tag) for tag in line] for line in tags], language)
+
+
+def entities(model: Tagger, inputs: Sequence[Input], sentences: scores.Tags, language: str) -> list[list[str]]:
+    """The tags that ``model`` gives to ``sentences``, of which ``inputs`` hold what fits: the rest is no entity."""
+    found = zip(answers(model, inputs, language), sentences, strict=True)
+    return [[TAGS[i] for i in line] + ["O"] * (len(words) - len(line)) for line, words in found]
 
 
 def _with_head(kind: Any, reader: Reader, labels: int, seed: int) -> Any:

@@ -1,0 +1,58 @@
+"""Where and when a run was made."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("torch", "transformers", "accelerate", "tokenizers", "datasets", "gensim", "numpy", "safetensors")
+
+
+def environment(threads: int, processes: int) -> dict[str, Any]:
+    """What a reader needs to know about where a run was made; a package that is not installed had no part in it."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    versions = {}
+    for name in ("xling-utils", *PACKAGES):
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return {
+        "started": now(),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "versions": versions,
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "threads": threads,
+        "processes": processes,
+    }
+
+
+def now() -> str:
+    """In UTC, as ISO 8601 has it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
+
+
+def _commit() -> str | None:
+    """The commit of this package's checkout, marked ``+`` with uncommitted changes; None outside of one."""
+    here = Path(__file__).parent
+    try:
+        git = ["git", "-C", str(here), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]
+        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
