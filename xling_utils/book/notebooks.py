@@ -114,7 +114,7 @@ def _one(
         if _is_up_to_date(root, name, identity):
             say(f"{name}: up to date now")
             return None
-        say(f"{name}: executing")
+        say(f"{name}: executing{on_text(parameters)}")
         begun = time.monotonic()
         failure = _execute(root, name, notebook, parameters, identity, kernels)
         say(f"{name}: {'failed' if failure else 'done'} after {time.monotonic() - begun:.0f} s")
@@ -143,6 +143,11 @@ def _read(root: Path, name: str) -> NotebookNode:
     import jupytext
 
     return jupytext.reads(source(root / "notebooks" / f"{name}.py"), fmt="py:percent")
+
+
+def on_text(parameters: Mapping[str, Any]) -> str:
+    """For a line that tells what begins: the directory whose text it is about, if any."""
+    return f" on the text of {parameters['data']}" if parameters.get("data") else ""
 
 
 def _is_up_to_date(root: Path, name: str, identity: str) -> bool:

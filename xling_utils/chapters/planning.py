@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from xling_utils.chapters.sized import sized
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
-from xling_utils.core.scales import scale as scale_of
 from xling_utils.core.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec, written_language
 from xling_utils.measures.names import LEARNED
 from xling_utils.models.tokenization import id_count
@@ -151,7 +151,7 @@ def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str
 
     store = RunStore()
     rows = []
-    every = possible(declared(chapter).grid(scale_of(scale), LANGUAGES[1:], ALL_SEEDS, "all"), data)
+    every = possible(declared(chapter).grid(sized(scale, data=data), LANGUAGES[1:], ALL_SEEDS, "all"), data)
     for planned, spec in [(each, spec) for each in every for spec in each.specs]:
         stored = None
         if spec.corpus.source == "controlled" or data is not None:

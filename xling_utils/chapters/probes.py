@@ -31,19 +31,27 @@ SENTENCES = 2_000
 
 
 def table(
-    chapter: str, model: str, scale: str, languages: Sequence[str], data: Path | None, aligned: str | None = None
+    chapter: str,
+    model: str,
+    scale: str,
+    languages: Sequence[str],
+    data: Path | None,
+    aligned: str | None = None,
+    sentences: int | None = None,
 ) -> pd.DataFrame:
     """What ``chapter`` shows of ``model``, a folder or a name on the Hub, as the chapter's tidy rows, its untrained
-    twin beside it; on the translations ``aligned`` of one's own where such are named (:func:`parallel.aligned`). Kept
-    beside the store of runs, and read back as long as model, text and measures are the same.
+    twin beside it; on the translations ``aligned`` of one's own where such are named (:func:`parallel.aligned`), and on
+    so many ``sentences`` of text a language. Kept beside the store of runs, and read back as long as model, text and
+    measures are the same.
 
     Raises :class:`UserError` on a chapter that takes no model, on a model that cannot be measured, and on mistakes in
     the data.
     """
     if chapter not in TASKS:
         raise UserError(f"{chapter} takes no model; these chapters do: {', '.join(TASKS)}")
-    subject = _opened(model, ("en", *languages), data, aligned)
-    seen = (subject.key, fingerprint(subject.corpus, data), scale, *subject.languages)
+    subject = _opened(model, ("en", *languages), data, aligned, sentences or SENTENCES)
+    own = (str(sentences),) if sentences else ()
+    seen = (subject.key, fingerprint(subject.corpus, data), scale, *own, *subject.languages)
     name = hashlib.sha256(" ".join(seen).encode()).hexdigest()[:20]
     task = TASKS[chapter] + (f"{names.ON}{aligned}" if aligned else "")
     tests = pool.tested_with(pool.real_languages(subject.corpus), data)
@@ -59,14 +67,14 @@ def table(
     return pd.concat(parts, ignore_index=True)
 
 
-def explored(scale: str, languages: Sequence[str], live: str, data: Path | None, model: str | None) -> Subject | None:
+def explored(scale: Scale, languages: Sequence[str], live: str, data: Path | None, model: str | None) -> Subject | None:
     """What the live parts of a chapter look into: ``model``, or the encoder of all ``languages`` that this machine has
     trained; ``None`` where it has trained none."""
     if model:
         return _opened(model, ("en", *languages), data)
     if live == "none":
         return None
-    spec = scale_of(scale).joint(("en", *languages), FIRST_REPORTED_SEED)
+    spec = scale.joint(("en", *languages), FIRST_REPORTED_SEED)
     return Subject.of_run(ensure([spec], store=RunStore(), compute=Compute(data), progress=False)[spec], data)
 
 
@@ -90,5 +98,7 @@ def _rows(chapter: str, subject: Subject, scale: Scale) -> pd.DataFrame:
 
 
 @lru_cache(maxsize=1)
-def _opened(model: str, languages: tuple[str, ...], data: Path | None, aligned: str | None = None) -> Subject:
-    return Subject.of_model(model, languages, data, SENTENCES, aligned)
+def _opened(
+    model: str, languages: tuple[str, ...], data: Path | None, aligned: str | None = None, sentences: int = SENTENCES
+) -> Subject:
+    return Subject.of_model(model, languages, data, sentences, aligned)

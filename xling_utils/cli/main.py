@@ -6,7 +6,7 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,7 +33,8 @@ app.add_typer(data.app, name="data")
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 PARAMETERS = (
-    "A parameter of the chapters: languages, live; of 5 to 7 model, aligned; with --records-only first_seed, processes."
+    "A parameter of the chapters: languages, live, sentences; of 5 to 7 model, aligned; "
+    "with --records-only first_seed, processes."
 )
 DataDirectory = Annotated[
     Path | None,
@@ -84,11 +85,15 @@ class _Pairs(TyperCommand):
 
 @app.command(cls=_Pairs)
 def run(
+    ctx: typer.Context,
     chapter: Annotated[
         list[str] | None,
         typer.Argument(metavar="CHAPTER", help="01_data_size, ...; all if none is named."),
     ] = None,
-    scale: Annotated[str | None, typer.Option(metavar="S", help="smoke, controlled, natural or paper.")] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(metavar="S", help="smoke, controlled, natural or paper; smoke reads DIR where one is given."),
+    ] = None,
     seeds: Annotated[int | None, typer.Option(metavar="N", min=1, help="Seeds for every condition.")] = None,
     data: DataDirectory = None,
     engine: Annotated[str | None, typer.Option(metavar="E", help="Where runs are trained: local or dask.")] = None,
@@ -100,10 +105,12 @@ def run(
     ] = False,
 ) -> int:
     """Execute chapters into _build/executed, those that are up to date excepted."""
+    typed = dict(pair.split("=", 1) for pair in parameter or ())
+    asked = {"scale": scale or typed.get("scale", "controlled")} | typed
+    data = _meant(data, ctx, asked)
     options = {"scale": scale, "seeds": seeds, "data": data and str(data.absolute())}
     options |= {"engine": engine, "scheduler": scheduler, "jobs": jobs}
     given = {name: value for name, value in options.items() if value is not None}
-    typed = dict(pair.split("=", 1) for pair in parameter or ())
     if twice := sorted({n for n, v in options.items() if v is not None and n != "data"} & set(typed)):
         raise UserError(f"{twice[0]} is given twice, as --{twice[0]} and with -p")
     given = {name: value for name, value in given.items() if name not in typed}
@@ -152,6 +159,7 @@ def probe(
 
 @app.command()
 def plan(
+    ctx: typer.Context,
     chapter: Annotated[str, typer.Argument(metavar="CHAPTER", help="01_data_size, ...")],
     scale: Annotated[str, typer.Option(metavar="S", help="smoke, controlled, natural or paper.")] = "controlled",
     data: DataDirectory = None,
@@ -160,11 +168,12 @@ def plan(
     """List the runs of a chapter, with size and cost, without training."""
     from xling_utils import chapters
     from xling_utils.book import chapters as known_chapters
-    from xling_utils.core.specs import SCALES
 
-    for kind, value, known in (("chapter", chapter, known_chapters(_root())), ("scale", scale, SCALES)):
-        if value not in known:
-            raise UserError(f"unknown {kind} {value!r}; known: {', '.join(known)}")
+    known = known_chapters(_root())
+    if chapter not in known:
+        raise UserError(f"unknown chapter {chapter!r}; known: {', '.join(known)}")
+    data = _meant(data, ctx, {"scale": scale})
+    chapters.check_parameters({"scale": scale, "data": data and str(data)})
     rows = chapters.plan(chapter, scale, data=data)
     if as_json:
         print(to_json(rows))
@@ -245,6 +254,15 @@ def _reported(failures: Sequence[ChapterFailure]) -> int:
     if not failures:
         return 0
     return 2 if all(failure.user for failure in failures) else 1
+
+
+def _meant(data: Path | None, ctx: typer.Context, asked: Mapping[str, Any]) -> Path | None:
+    """The directory of text; one that XLING_DATA alone names counts only where something is ``asked`` that needs it."""
+    from xling_utils.chapters import reads_real_text
+
+    source = ctx.get_parameter_source("data")
+    needed = reads_real_text(asked) or asked.get("model") or asked.get("aligned")
+    return None if source and source.name == "ENVIRONMENT" and not needed else data
 
 
 def _root() -> Path:
