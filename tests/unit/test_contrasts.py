@@ -232,6 +232,7 @@ def test_a_task_whose_files_are_not_there_is_left_out_by_name(tmp_path: Path, ca
         "nli/xnli/dev.en.tsv.xz",
         "nli/xnli/test.en.tsv",
         "nli/xnli/test.fr.tsv",
+        "dictionaries/wiktionary/en-fr.tsv",
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()

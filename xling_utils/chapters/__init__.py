@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         plan,
         size_of,
     )
+    from xling_utils.chapters.readiness import named, ready
     from xling_utils.chapters.rows import columns, empty, labelled, planned, prepare, table
     from xling_utils.chapters.shared import published
     from xling_utils.chapters.shared.languages import beside_english, language

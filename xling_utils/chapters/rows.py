@@ -53,7 +53,8 @@ def table(
     trained, or measured, the others are first (see :func:`ensure_rows`).
     """
     given = {"scale": scale, "languages": languages, "seeds": seeds, "live": live, "sentences": sentences}
-    check_parameters(given | {"first_seed": first_seed})
+    given |= {"first_seed": first_seed, "aligned": aligned, "data": compute.data and str(compute.data)}
+    check_parameters(given)
     if aligned and chapter != ON_ALIGNED:
         raise UserError(
             f"aligned {aligned!r}: of the book's own runs only {ON_ALIGNED} is measured on it; name a model"
@@ -91,7 +92,7 @@ def prepare(
     specs = {spec for grid in grids.values() for planned in grid for spec in planned.specs}
     if (hours := planning.core_hours(specs)) > LONG:
         print(f"xling: {len(specs)} runs, some {hours:,.0f} core-hours to train, less what is stored", file=sys.stderr)
-    measured = {chapter: planning.measurable(chapter, grid, compute.data) for chapter, grid in grids.items()}
+    measured = {chapter: planning.measurable(chapter, grid, compute.data, aligned) for chapter, grid in grids.items()}
     wanted = [(p, task + where) for runs_of in measured.values() for p, tasks in runs_of.items() for task in tasks]
     kept = ensure_rows([(p.specs, task) for p, task in wanted], scale, compute)
     return {(p, task): kept[p.specs, task] for p, task in wanted}
