@@ -37,6 +37,8 @@ PLACEMENT = {"engine", "scheduler", "jobs"}
 
 MOST_AT_A_TIME = 4
 """Chapters: a kernel takes up to a gigabyte. There is one more than cores, as a kernel waits a fifth of its time."""
+LARGE = 300_000_000
+"""Bytes of a model's files."""
 SECONDS_BETWEEN_LOOKS = 0.2
 
 
@@ -89,7 +91,7 @@ def execute(
     ahead(asked, say)
     due.sort(key=lambda each: _seconds(root, each[0]), reverse=True)  # the longest first: no core waits at the end
     kernels = Kernels()
-    large = any(parameters.get("model") for _, _, parameters, _ in due)  # each kernel would hold it
+    large = any(_is_large(parameters.get("model")) for _, _, parameters, _ in due)  # each kernel would hold it
     with ThreadPoolExecutor(1 if large else min(usable_cores() + 1, MOST_AT_A_TIME)) as pool:
         try:
             results = [pool.submit(_one, root, *each, kernels, say) for each in due]
@@ -98,6 +100,13 @@ def execute(
             pool.shutdown(wait=False, cancel_futures=True)
             kernels.end()
             raise
+
+
+def _is_large(model: str | None) -> bool:
+    """Whether a model may take more memory than several kernels should; of one that is not in a folder nobody knows."""
+    if not model:
+        return False
+    return not Path(model).is_dir() or sum(file.stat().st_size for file in Path(model).glob("*.*")) > LARGE
 
 
 def _one(

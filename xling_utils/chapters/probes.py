@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -14,6 +15,7 @@ from xling_utils.chapters.planning import declared
 from xling_utils.chapters.rows import labelled
 from xling_utils.chapters.shared import joint
 from xling_utils.core.errors import UserError
+from xling_utils.core.progress import bar
 from xling_utils.core.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.core.scales import scale as scale_of
 from xling_utils.corpora import fingerprint
@@ -84,17 +86,34 @@ def tried(languages: Sequence[str], data: Path | None, model: str | None) -> Sub
 
 
 def _rows(chapter: str, subject: Subject, scale: Scale) -> pd.DataFrame:
+    """Of the model and of its twin, with a bar in languages of each."""
     twin = subject.untrained()
-    if chapter != cka.CHAPTER:
-        task, models = registry.task(TASKS[chapter]), {joint.TRAINED: subject, joint.UNTRAINED: twin}
-        frames = [task.of(each, scale).assign(run=each.key, model=name) for name, each in models.items()]
-        return pd.concat(frames, ignore_index=True)
-    return pd.DataFrame(
-        row | {"run": subject.key, "beside": beside.key, "encoders": name}
-        for target in subject.others
-        for name, beside in ((cka.BILINGUAL, subject), (cka.RANDOM, twin))
-        for row in sentence_similarity.of_models(subject, beside, scale, target)
-    )
+    with bar(2 * len(subject.others), f"{chapter}: languages") as progress:
+        if chapter != cka.CHAPTER:
+            task, models = registry.task(TASKS[chapter]), {joint.TRAINED: subject, joint.UNTRAINED: twin}
+            return pd.DataFrame(
+                row | {"run": each.key, "model": name}
+                for name, each in models.items()
+                for row in _counted(task.each(each, scale), each.others, progress)
+            )
+        return pd.DataFrame(
+            row | {"run": subject.key, "beside": beside.key, "encoders": name}
+            for target in subject.others
+            for name, beside in ((cka.BILINGUAL, subject), (cka.RANDOM, twin))
+            for row in _counted(sentence_similarity.of_models(subject, beside, scale, target), (target,), progress)
+        )
+
+
+def _counted(rows: Iterable[dict[str, Any]], languages: Sequence[str], progress: Any) -> Iterator[dict[str, Any]]:
+    """The ``rows``, which tell of one of ``languages`` after the other; ``progress`` counts each when it is through."""
+    through = 0
+    for row in rows:
+        for place, language in enumerate(languages):
+            if language in (row["source"], row["target"]) and place > through and row["layer"] is not None:
+                progress.update(place - through)  # what has no layer is told of all languages at first
+                through = place
+        yield row
+    progress.update(len(languages) - through)
 
 
 @lru_cache(maxsize=1)

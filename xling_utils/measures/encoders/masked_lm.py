@@ -94,11 +94,14 @@ class Subject:
 
     def text(self, language: str, sentences: int) -> Sequence[str]:
         """The first ``sentences`` of a language's text, or as many as there are. No test holds any of them."""
+        return _text(self._corpus_of(language), self.data, self.form, language, sentences)
+
+    def _corpus_of(self, language: str) -> CorpusSpec:
         spec = self.corpus
-        if not spec.changes:  # then each language stands for itself
-            domains = spec.domains and (spec.domains[spec.languages.index(language)],)
-            spec = replace(spec, languages=(language,), domains=domains)
-        return _text(spec, self.data, self.form, language, sentences)
+        if spec.changes:
+            return spec
+        domains = spec.domains and (spec.domains[spec.languages.index(language)],)
+        return replace(spec, languages=(language,), domains=domains)  # which stands for itself
 
     def said(self, count: int, *languages: str) -> dict[str, list[str]]:
         """The same sentences in ``languages``, or in all: ``count`` of them, or as many as there are. Raises what
@@ -128,8 +131,9 @@ class Subject:
         return found[unit]
 
     def tokens(self, language: str, sentences: int) -> set[str]:
-        """The tokens that occur in the first ``sentences`` of a language's text, special ones left out."""
-        return language_identity.token_sets(self.tokenizer, {language: self.text(language, sentences)})[language]
+        """The tokens that occur in the first ``sentences`` of a language's text, special ones left out. Those of the
+        twin are the same, and are found once."""
+        return _tokens(self.tokenizer, self._corpus_of(language), self.data, self.form, language, sentences)
 
     def apart(
         self, language: str, sentences: int, count: int
@@ -145,3 +149,9 @@ class Subject:
 @lru_cache(maxsize=64)
 def _text(spec: CorpusSpec, data: Path | None, form: Form, language: str, sentences: int) -> Sequence[str]:
     return corpora.load(spec, data, form=form)[language][:sentences]["text"]
+
+
+@lru_cache(maxsize=64)
+def _tokens(tokenizer: Any, spec: CorpusSpec, data: Path | None, form: Form, language: str, sentences: int) -> set[str]:
+    text = _text(spec, data, form, language, sentences)
+    return language_identity.token_sets(tokenizer, {language: text})[language]
