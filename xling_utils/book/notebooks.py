@@ -236,8 +236,9 @@ def _identity(root: Path, name: str, parameters: Mapping[str, Any]) -> str:
     if parameters.get("data"):
         for folder, _, files in sorted(os.walk(parameters["data"])):
             for file in sorted(files):
-                state = os.stat(os.path.join(folder, file))
-                digest.update(f"\n{folder}/{file} {state.st_size} {state.st_mtime_ns}".encode())
+                path = os.path.join(folder, file)
+                state = os.stat(path) if os.path.exists(path) else os.lstat(path)  # a link to nothing
+                digest.update(os.fsencode(f"\n{path} {state.st_size} {state.st_mtime_ns}"))
     return digest.hexdigest()
 
 

@@ -31,7 +31,7 @@ def check(
     from xling_utils.corpora import checks
     from xling_utils.corpora.directory import languages as languages_with_text
 
-    chapter = chapter and chapters.named(chapter)
+    chapter = None if chapter is None else chapters.named(chapter)
     only = languages_of(languages) or (languages_with_text(directory) if chapter else ())
     findings = checks.check(directory, tuple(dict.fromkeys(("en", *only))) if only else ())
     ready = None

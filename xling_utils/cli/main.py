@@ -18,7 +18,7 @@ from xling_utils.book import languages_of
 from xling_utils.cli import data, runs
 from xling_utils.cli.output import OPTIONS, Json, aligned, to_json
 from xling_utils.core import startup
-from xling_utils.core.errors import UserError
+from xling_utils.core.errors import UserError, printable
 from xling_utils.core.specs import LANGUAGES
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ app.add_typer(runs.app, name="runs")
 app.add_typer(data.app, name="data")
 
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+UNNAMED = {errno.ENAMETOOLONG, errno.ELOOP}
+"""What no file can be named by; nothing was begun then."""
 
 PARAMETERS = (
     "A parameter of the chapters: languages, live, sentences; of 5 to 7 model, aligned; "
@@ -58,10 +60,11 @@ def main() -> None:
     except typer.TyperException as error:
         code = _show_usage_error(error)
     except OSError as error:
-        if error.errno not in UNWRITABLE:
+        if error.errno not in UNWRITABLE | UNNAMED:
             raise
-        hint = "what was finished is kept, the same command continues"
-        print(f"xling: {error.filename or 'writing'}: {error.strerror}; {hint}", file=sys.stderr)
+        hint = "" if error.errno in UNNAMED else "; what was finished is kept, the same command continues"
+        name = printable(str(error.filename or "writing"))
+        print(f"xling: {name:.200}: {error.strerror}{hint}", file=sys.stderr)
         code = 2
     if code == 130:
         print("xling: interrupted; what was finished is kept, the same command continues", file=sys.stderr)
@@ -282,5 +285,5 @@ def _show_usage_error(error: typer.TyperException) -> int:
         print(message)
     else:
         path = context.command_path if context else "xling"
-        print(f"{path}: {message.rstrip('.')} (see {path} --help)", file=sys.stderr)
+        print(f"{path}: {printable(message.rstrip('.'))} (see {path} --help)", file=sys.stderr)
     return 2

@@ -194,10 +194,12 @@ def _broken(what: str, path: Path, error: UserError) -> Finding:
 
 def _text(data: Path, only: Collection[str]) -> Iterator[Finding]:
     present = [language for language in languages(data) if language in only or not only]
-    if not present:
-        which = f" of {' '.join(only)}" if only else ""
-        yield Finding("broken", "text", data / "text", None, f"{data / 'text'}: no language{which} has text")
-    elif absent := [language for language in only or LANGUAGES if language not in present]:
+    absent = [language for language in only or LANGUAGES if language not in present]
+    if only or not present:
+        which = " ".join(absent) if only else "any language"
+        lacks = f"{data / 'text'}: no text of {which}; languages with text: {' '.join(languages(data)) or 'none'}"
+        yield from [Finding("broken", "text", data / "text", None, lacks)] if absent else []
+    elif absent:
         yield Finding("missing", "text", data / "text", None, f"no text for {' '.join(absent)}")
     for language in present:
         yield from _text_of(data, language)
