@@ -91,11 +91,11 @@ def _rows(chapter: str, subject: Subject, scale: Scale) -> pd.DataFrame:
     with bar(2 * len(subject.others), f"{chapter}: languages") as progress:
         if chapter != cka.CHAPTER:
             task, models = registry.task(TASKS[chapter]), {joint.TRAINED: subject, joint.UNTRAINED: twin}
-            return pd.DataFrame(
-                row | {"run": each.key, "model": name}
+            frames = [
+                pd.DataFrame(_counted(task.each(each, scale), each.others, progress)).assign(run=each.key, model=name)
                 for name, each in models.items()
-                for row in _counted(task.each(each, scale), each.others, progress)
-            )
+            ]
+            return pd.concat(frames, ignore_index=True)
         return pd.DataFrame(
             row | {"run": subject.key, "beside": beside.key, "encoders": name}
             for target in subject.others

@@ -42,7 +42,9 @@ def static_windows(chapter: Opened, language: str | None = None) -> Any:
         return figures.on_real_text(chapter, rows[rows["target"] == language], f"Real text: {description}", language)
     if rows.empty:
         return None
-    drawn = figures.rows_of(empty(chapter.name), rows, sizes, "condition", language)
+    none = empty(chapter.name)
+    sources = (none, rows) if len(chapter.recorded) else (rows, none)
+    drawn = figures.rows_of(*sources, sizes, "condition", language)
     conditions = list(dict.fromkeys(rows["condition"]))
     return figures.figure(
         drawn, figures.floors(of_partners(chapter.both, language)), conditions, description.capitalize()
