@@ -147,9 +147,9 @@ def test_a_check_speaks_of_what_was_asked(dutch: Path, xling: Call) -> None:
 def test_every_chapter_says_what_it_misses(chapter: str, dutch: Path) -> None:
     assert named(chapter) == named(str(int(chapter[:2]))) == chapter
     lines = readiness.ready(chapter, ["nl"], dutch).lines
-    assert any(line.startswith("left out: ") for line in lines)
     planned = declared(chapter).grid(scale("natural"), ["nl"], 1, "all")
     tasks = {task for each in planned for task in declared(chapter).tasks(each)}
+    assert any(line.startswith("left out: ") for line in lines) or tasks == {"word retrieval"}
     known = {line.partition(": ")[2].partition(", for want")[0] for line in lines}
     assert tasks <= known or chapter == "08_minimult"
 
@@ -157,7 +157,7 @@ def test_every_chapter_says_what_it_misses(chapter: str, dutch: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--chapter", "9"], "unknown chapter '9'; known: 01_data_size"),
+        (["--chapter", "12"], "unknown chapter '12'; known: 01_data_size"),
         (["--languages", "../x"], "language '../x': give a code"),
         (["--languages", "de", "--chapter", "2"], "text/de: no text"),
         (["--languages", "en", "--chapter", "2"], "no language beside English has text"),

@@ -48,6 +48,7 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
     used = {*DEVELOPMENT_SEEDS, *(int(seed) for table in recorded.values() for seed in table["seed"].unique())}
     if seed in used or seed < 0:
         raise UserError(f"seed {seed} was used before, or is negative; take one of your own, such as {max(used) + 1}")
+    chapters.check_parameters({"first_seed": seed})
     spoken = {chapter: _languages(table) for chapter, table in recorded.items() if len(table)}
     if any(records.of_earlier_recipe(chapter, SCALE) for chapter in spoken):
         raise UserError("the recorded runs are of an earlier recipe of training; a new seed can repeat none of them")
