@@ -49,7 +49,7 @@ def main() -> None:
         for chapter in args.chapter or chapters.MODULES:
             store, began, cost = RunStore(), time.perf_counter(), Cost()
             before, kept = set(store.keys()), tables(store)
-            planned = chapters.planned(chapter, name, LANGUAGES[1:], 1, live, None)
+            planned = chapters.planned(chapter, scale(name), LANGUAGES[1:], 1, live, None)
             with counted(cost, "training"):
                 ensure([spec for p in planned for spec in p.specs], store=store)
             with counted(cost, "measuring"):

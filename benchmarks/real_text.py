@@ -19,7 +19,7 @@ from _machine import machine
 
 from xling_utils.chapters.data_size.plan import headline_layer
 from xling_utils.chapters.shared.contrasts import NATURAL_LANGUAGES, base_run
-from xling_utils.core.scales import scale
+from xling_utils.core.scales import Scale, scale
 from xling_utils.core.specs import RunSpec
 from xling_utils.measures import ensure_rows, kept_rows, over_seeds
 from xling_utils.measures.names import WORDS
@@ -50,7 +50,7 @@ def main() -> None:
         for trained in (True, False)
         for seed in seeds
     }
-    rows = measured(list(specs.values()), name, args.data)
+    rows = measured(list(specs.values()), sizes, args.data)
     layers = range(sizes.encoder.layers + 1)
     middle = headline_layer(sizes)
     head = ["English with", "words", "spelt unlike", "chance", *(f"layer {layer}" for layer in layers)]
@@ -69,10 +69,10 @@ def main() -> None:
         print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def measured(specs: list[RunSpec], name: str, data: Path | None) -> dict[RunSpec, pd.DataFrame]:
+def measured(specs: list[RunSpec], sizes: Scale, data: Path | None) -> dict[RunSpec, pd.DataFrame]:
     """The rows of word retrieval of every run, without those by part of speech and those of snapshots."""
     found = {}
-    for (of, _), path in ensure_rows([((spec,), WORDS) for spec in specs], name, Compute(data)).items():
+    for (of, _), path in ensure_rows([((spec,), WORDS) for spec in specs], sizes, Compute(data)).items():
         rows = kept_rows.load(path)
         found[of[0]] = rows[rows["part_of_speech"].isna() & rows["step"].isna()]
     return found

@@ -30,10 +30,11 @@ scale = "controlled"  # smoke, controlled, natural or paper
 languages = ["fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"]
 seeds = 1  # how many, from the first reported one on
 live = "headline"  # headline, all or none: what is trained on this machine
-data = None  # directory of real text, for the natural scale
+data = None  # directory of real text, for the scales natural and smoke
 engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
+sentences = None  # of text a language; None: as many as the scale reads
 
 # %% [markdown]
 # ## The runs
@@ -51,7 +52,7 @@ from xling_utils import charts, claims
 from xling_utils.chapters import data_size, opened
 
 charts.enable()
-chapter = opened("01_data_size", scale, languages, seeds, live, data, engine, scheduler, jobs)
+chapter = opened("01_data_size", scale, languages, seeds, live, data, engine, scheduler, jobs, sentences=sentences)
 charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% tags=["hide-input"]

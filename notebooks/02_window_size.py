@@ -29,10 +29,11 @@ scale = "controlled"  # smoke, controlled, natural or paper
 languages = ["fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"]
 seeds = 1  # how many, from the first reported one on
 live = "headline"  # headline, all or none: what is trained on this machine
-data = None  # directory of real text, for the natural scale
+data = None  # directory of real text, for the scales natural and smoke
 engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
+sentences = None  # of text a language; None: as many as the scale reads
 
 # %% [markdown]
 # ## The runs
@@ -46,7 +47,7 @@ from xling_utils import charts, claims
 from xling_utils.chapters import opened, window_size
 
 charts.enable()
-chapter = opened("02_window_size", scale, languages, seeds, live, data, engine, scheduler, jobs)
+chapter = opened("02_window_size", scale, languages, seeds, live, data, engine, scheduler, jobs, sentences=sentences)
 charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown]

@@ -28,10 +28,11 @@ scale = "controlled"  # smoke, controlled, natural or paper
 languages = ["fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"]
 seeds = 1  # how many, from the first reported one on
 live = "headline"  # headline, all or none: what is trained on this machine
-data = None  # directory of real text, for the natural scale
+data = None  # directory of real text, for the scales natural and smoke
 engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
+sentences = None  # of text a language; None: as many as the scale reads
 model = None  # a masked language model of your own, instead: a folder, or a name on the Hub
 aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 
@@ -50,7 +51,20 @@ from xling_utils import charts, claims
 from xling_utils.chapters import language_means, opened
 
 charts.enable()
-chapter = opened("05_language_means", scale, languages, seeds, live, data, engine, scheduler, jobs, model, aligned)
+chapter = opened(
+    "05_language_means",
+    scale,
+    languages,
+    seeds,
+    live,
+    data,
+    engine,
+    scheduler,
+    jobs,
+    model,
+    aligned,
+    sentences=sentences,
+)
 charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown]

@@ -26,10 +26,11 @@ scale = "controlled"  # smoke, controlled, natural or paper
 languages = ["fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur"]
 seeds = 1  # how many, from the first reported one on
 live = "headline"  # headline, all or none: what is trained on this machine
-data = None  # directory of real text, for the natural scale
+data = None  # directory of real text, for the scales natural and smoke
 engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
+sentences = None  # of text a language; None: as many as the scale reads
 model = None  # a masked language model of your own, instead: a folder, or a name on the Hub
 aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 
@@ -48,7 +49,9 @@ from xling_utils import charts, claims
 from xling_utils.chapters import mds, opened
 
 charts.enable()
-chapter = opened("06_mds", scale, languages, seeds, live, data, engine, scheduler, jobs, model, aligned)
+chapter = opened(
+    "06_mds", scale, languages, seeds, live, data, engine, scheduler, jobs, model, aligned, sentences=sentences
+)
 charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-weights", "caption": "One vector converts nearly every token, and a negative weight none.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift. Bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}

@@ -39,10 +39,11 @@ languages = [
 ]  # the first beside English
 seeds = 1  # how many of each: their square is what is trained with live = "all"
 live = "headline"  # all: trained on this machine; headline or none: what is recorded is shown
-data = None  # directory of real text, for the natural scale
+data = None  # directory of real text, for the scales natural and smoke
 engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
+sentences = None  # of text a language; None: as many as the scale reads
 
 # %% [markdown]
 # ## The runs
@@ -57,7 +58,7 @@ from xling_utils import charts
 from xling_utils.chapters import opened, scatter
 
 charts.enable()
-chapter = opened("09_scatter", scale, languages, seeds, live, data, engine, scheduler, jobs)
+chapter = opened("09_scatter", scale, languages, seeds, live, data, engine, scheduler, jobs, sentences=sentences)
 charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown]

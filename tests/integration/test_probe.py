@@ -49,6 +49,7 @@ def test_a_model_gets_a_small_book_of_its_own(project: Path, data: Path, tmp_pat
     documented = [{"MODEL": str(model), "DIR": str(data)}.get(word, word) for word in DOCUMENTED.split()[1:]]
     done = xling(project, *documented)
     assert done.returncode == 0, done.stderr
+    assert all(f"{chapter}: languages: 100%" in done.stderr for chapter in probes.TASKS), "with the time left"
     pages = Path(done.stdout.splitlines()[-1])
     assert pages == project / "_build" / "probe" / "my-model" / "_build" / "html"
     shown = (pages / "notebooks" / "05_language_means.html").read_text(encoding="utf-8")

@@ -232,6 +232,7 @@ def test_a_task_whose_files_are_not_there_is_left_out_by_name(tmp_path: Path, ca
         "nli/xnli/dev.en.tsv.xz",
         "nli/xnli/test.en.tsv",
         "nli/xnli/test.fr.tsv",
+        "dictionaries/wiktionary/en-fr.tsv",
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
@@ -247,12 +248,14 @@ def test_a_task_whose_files_are_not_there_is_left_out_by_name(tmp_path: Path, ca
 
 def test_parts_of_speech_need_a_treebank_of_english(tmp_path: Path, capsys) -> None:
     planned = data_size.grid(scale("natural"), ("fr",), 1, "headline")
+    (tmp_path / "dictionaries" / "wiktionary").mkdir(parents=True)
+    (tmp_path / "dictionaries" / "wiktionary" / "en-fr.tsv").touch()
     planning.measurable(data_size.CHAPTER, planned, tmp_path)
     assert "ud/UD_*/en_*-ud-train.conllu" in (said := capsys.readouterr().err) and "parts of speech" in said
     (tmp_path / "ud" / "UD_English-EWT").mkdir(parents=True)
     (tmp_path / "ud" / "UD_English-EWT" / "en_ewt-ud-train.conllu.xz").touch()
     planning.measurable(data_size.CHAPTER, planned, tmp_path)
-    planning.measurable(overlap.CHAPTER, overlap.grid(scale("natural"), ("fr",), 1, "headline"), tmp_path / "none")
+    planning.measurable(overlap.CHAPTER, overlap.grid(scale("natural"), ("fr",), 1, "headline"), tmp_path)
     assert "parts of speech" not in capsys.readouterr().err
 
 

@@ -64,7 +64,7 @@ def _of_own(chapter: str, given: Mapping[str, Any], defaults: Mapping[str, Any],
     """For a caption: the command that made a page of one's own, where its rows lie, and of recorded ones beside them
     where those come from."""
     scale = given.get("scale", defaults.get("scale"))
-    alone = any(given.get(name) for name in ("model", "aligned"))
+    alone = any(given.get(name) for name in ("model", "aligned", "sentences"))
     rows = f"_build/records/{chapter}.{scale}{'.own' * alone}.csv"
     made = f"\n\nMade by `{own_run.command(chapter, given, defaults)}`; rows in `{rows}`."
     beside = "" if alone else recorded.get(scale, "")

@@ -37,6 +37,8 @@ PLACEMENT = {"engine", "scheduler", "jobs"}
 
 MOST_AT_A_TIME = 4
 """Chapters: a kernel takes up to a gigabyte. There is one more than cores, as a kernel waits a fifth of its time."""
+LARGE = 300_000_000
+"""Bytes of a model's files."""
 SECONDS_BETWEEN_LOOKS = 0.2
 
 
@@ -89,7 +91,7 @@ def execute(
     ahead(asked, say)
     due.sort(key=lambda each: _seconds(root, each[0]), reverse=True)  # the longest first: no core waits at the end
     kernels = Kernels()
-    large = any(parameters.get("model") for _, _, parameters, _ in due)  # each kernel would hold it
+    large = any(_is_large(parameters.get("model")) for _, _, parameters, _ in due)  # each kernel would hold it
     with ThreadPoolExecutor(1 if large else min(usable_cores() + 1, MOST_AT_A_TIME)) as pool:
         try:
             results = [pool.submit(_one, root, *each, kernels, say) for each in due]
@@ -98,6 +100,13 @@ def execute(
             pool.shutdown(wait=False, cancel_futures=True)
             kernels.end()
             raise
+
+
+def _is_large(model: str | None) -> bool:
+    """Whether a model may take more memory than several kernels should; of one that is not in a folder nobody knows."""
+    if not model:
+        return False
+    return not Path(model).is_dir() or sum(file.stat().st_size for file in Path(model).glob("*.*")) > LARGE
 
 
 def _one(
@@ -114,7 +123,7 @@ def _one(
         if _is_up_to_date(root, name, identity):
             say(f"{name}: up to date now")
             return None
-        say(f"{name}: executing")
+        say(f"{name}: executing{on_text(parameters)}")
         begun = time.monotonic()
         failure = _execute(root, name, notebook, parameters, identity, kernels)
         say(f"{name}: {'failed' if failure else 'done'} after {time.monotonic() - begun:.0f} s")
@@ -143,6 +152,11 @@ def _read(root: Path, name: str) -> NotebookNode:
     import jupytext
 
     return jupytext.reads(source(root / "notebooks" / f"{name}.py"), fmt="py:percent")
+
+
+def on_text(parameters: Mapping[str, Any]) -> str:
+    """For a line that tells what begins: the directory whose text it is about, if any."""
+    return f" on the text of {parameters['data']}" if parameters.get("data") else ""
 
 
 def _is_up_to_date(root: Path, name: str, identity: str) -> bool:
@@ -222,8 +236,9 @@ def _identity(root: Path, name: str, parameters: Mapping[str, Any]) -> str:
     if parameters.get("data"):
         for folder, _, files in sorted(os.walk(parameters["data"])):
             for file in sorted(files):
-                state = os.stat(os.path.join(folder, file))
-                digest.update(f"\n{folder}/{file} {state.st_size} {state.st_mtime_ns}".encode())
+                path = os.path.join(folder, file)
+                state = os.stat(path) if os.path.exists(path) else os.lstat(path)  # a link to nothing
+                digest.update(os.fsencode(f"\n{path} {state.st_size} {state.st_mtime_ns}"))
     return digest.hexdigest()
 
 

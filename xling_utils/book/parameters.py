@@ -25,12 +25,12 @@ def checked(
     values = dict(given)
     for parameter, text in typed.items():
         values[parameter] = _from_text(chapter, parameter, text, defaults[parameter])
+    if values.get("data"):
+        values["data"] = _folder(chapter, values["data"])
     try:
         check_parameters(dict(defaults) | values)
     except UserError as error:
         raise UserError(f"{chapter}: {error}") from None
-    if values.get("data"):
-        values["data"] = _folder(chapter, values["data"])
     return values
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_utils.book.notebooks import ChapterFailure
+from xling_utils.book.notebooks import ChapterFailure, on_text
 from xling_utils.book.parameters import checked
 from xling_utils.chapters import ALL_SEEDS, MODULES, ahead
 from xling_utils.core.errors import UserError, named
@@ -28,6 +28,7 @@ EVERY_RUN: dict[str, Any] = {
     "engine": "local",
     "scheduler": None,
     "jobs": None,
+    "sentences": None,
     "processes": 1,
 }
 """The parameters and their defaults: every run that ``xling plan`` lists, each trained in one process."""
@@ -55,7 +56,7 @@ def record(
     ahead(plans, say)
     failures = []
     for name, parameters in plans.items():
-        say(f"{name}: measuring")
+        say(f"{name}: measuring{on_text(parameters)}")
         begun = time.monotonic()
         failure = _record(root, name, parameters)
         if failure:
@@ -70,10 +71,11 @@ def _record(root: Path, name: str, parameters: Mapping[str, Any]) -> ChapterFail
 
     log = root / "_build/logs" / f"{name}.records.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    asked = {key: parameters[key] for key in ("scale", "languages", "seeds", "live", "first_seed")}
+    asked = {key: parameters[key] for key in ("scale", "languages", "seeds", "live", "first_seed", "sentences")}
     try:
         rows = table(name, **asked, compute=Compute.of(parameters))
-        records.write(name, parameters["scale"], rows, add=parameters["first_seed"] != FIRST_REPORTED_SEED)
+        place = parameters["scale"] + records.OWN * bool(parameters["sentences"])
+        records.write(name, place, rows, add=parameters["first_seed"] != FIRST_REPORTED_SEED)
     except Exception as error:
         log.write_text(traceback.format_exc(), encoding="utf-8")
         return ChapterFailure(name, named(error), log, isinstance(error, UserError))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         window_size,
     )
     from xling_utils.chapters.opening import Opened, opened
-    from xling_utils.chapters.parameters import check_codes, check_parameters
+    from xling_utils.chapters.parameters import check_codes, check_parameters, reads_real_text
     from xling_utils.chapters.planning import (
         ALL_SEEDS,
         MODULES,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         plan,
         size_of,
     )
+    from xling_utils.chapters.readiness import named, ready
     from xling_utils.chapters.rows import columns, empty, labelled, planned, prepare, table
     from xling_utils.chapters.shared import published
     from xling_utils.chapters.shared.languages import beside_english, language

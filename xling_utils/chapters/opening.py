@@ -15,15 +15,16 @@ from xling_utils.chapters.parameters import check_parameters
 from xling_utils.chapters.planning import Planned
 from xling_utils.chapters.rows import empty, table
 from xling_utils.chapters.shared.contrasts import targets
+from xling_utils.chapters.sized import sized
 from xling_utils.core.scales import Scale
-from xling_utils.core.scales import scale as scale_of
 from xling_utils.runs import Compute
 
 
 @dataclass(frozen=True)
 class Opened:
     """A chapter at a scale. ``measured`` are the rows of this machine, ``recorded`` the committed ones; of a ``model``
-    from elsewhere, and on text of one's own, there are none of the latter."""
+    from elsewhere, on text of one's own, of another number of ``sentences`` and of languages that are not recorded
+    there are none of the latter."""
 
     name: str
     scale: str
@@ -33,6 +34,7 @@ class Opened:
     data: Path | None
     model: str | None
     aligned: str | None
+    sentences: int | None
     measured: pd.DataFrame
     recorded: pd.DataFrame
 
@@ -43,8 +45,8 @@ class Opened:
 
     @property
     def sizes(self) -> Scale:
-        """Those of the scale."""
-        return scale_of(self.scale)
+        """Those of the scale, or what was asked for in their place."""
+        return sized(self.scale, self.sentences, self.data)
 
     @property
     def both(self) -> pd.DataFrame:
@@ -53,8 +55,14 @@ class Opened:
 
     @property
     def of_ones_own(self) -> bool:
-        """Whether the rows are of a model, or on translations, that the book's records and claims do not speak of."""
-        return bool(self.model or self.aligned)
+        """Whether the rows are of a model, on translations or of sizes that the book's records and claims do not speak
+        of."""
+        return any((self.model, self.aligned, self.sentences))
+
+    @property
+    def record_of_real_text(self) -> bool:
+        """Whether what there is to show are the recorded rows of real text, a language each."""
+        return self.scale == "natural" and self.measured.empty
 
     @property
     def of_earlier_recipe(self) -> bool:
@@ -75,7 +83,7 @@ class Opened:
     def on_real_text(self) -> Opened:
         """The chapter's records of real text."""
         none, recorded = empty(self.name), records.load(self.name, "natural")
-        return Opened(self.name, "natural", self.languages, self.seeds, "none", None, None, None, none, recorded)
+        return Opened(self.name, "natural", self.languages, self.seeds, "none", None, None, None, None, none, recorded)
 
     @property
     def targets(self) -> list[str]:
@@ -83,9 +91,9 @@ class Opened:
         return targets(self.recorded)
 
     def record(self) -> pd.DataFrame | None:
-        """Writes the measured rows to ``_build/records``, those of a model or translations of one's own under a name of
-        their own. Returns where the recorded ones were made, as :func:`records.hardware` does."""
-        records.write(self.name, self.scale + ".own" * self.of_ones_own, self.measured, model=self.model)
+        """Writes the measured rows to ``_build/records``, those :attr:`of_ones_own` under a name of their own. Returns
+        where the recorded ones were made, as :func:`records.hardware` does."""
+        records.write(self.name, self.scale + records.OWN * self.of_ones_own, self.measured, model=self.model)
         return records.hardware(self.name, self.scale) if len(self.recorded) else None
 
 
@@ -101,21 +109,25 @@ def opened(
     jobs: int | None = None,
     model: str | None = None,
     aligned: str | None = None,
+    sentences: int | None = None,
 ) -> Opened:
     """The chapter ``name`` with a notebook's parameters: its runs trained where missing and measured where not yet, or
-    ``model`` measured in their place, on translations of one's own (:func:`parallel.aligned`) where such are named.
+    ``model`` measured in their place, on translations of one's own (:func:`parallel.aligned`) where such are named, and
+    with so many ``sentences`` a language where that is not as the scale has it.
 
     Raises as :func:`rows.table` and :func:`probes.table` do.
     """
     folder = Path(data) if data else None
     given = {"scale": scale, "languages": languages, "seeds": seeds, "live": live, "data": data, "engine": engine}
-    check_parameters(given | {"scheduler": scheduler, "jobs": jobs, "model": model, "aligned": aligned})
+    given |= {"scheduler": scheduler, "jobs": jobs, "model": model, "aligned": aligned, "sentences": sentences}
+    check_parameters(given)
     if model:
         from xling_utils.chapters import probes
 
-        measured = probes.table(name, model, scale, languages, folder, aligned)
+        measured = probes.table(name, model, scale, languages, folder, aligned, sentences)
     else:
         compute = Compute(folder, engine, scheduler, jobs)
-        measured = table(name, scale, languages, seeds, live, compute, aligned=aligned)
-    recorded = empty(name) if model or aligned else records.load(name, scale)
-    return Opened(name, scale, tuple(languages), seeds, live, folder, model, aligned, measured, recorded)
+        measured = table(name, scale, languages, seeds, live, compute, aligned=aligned, sentences=sentences)
+    of_the_book = not (model or aligned or sentences)
+    recorded = records.of_languages(records.load(name, scale), languages) if of_the_book else empty(name)
+    return Opened(name, scale, tuple(languages), seeds, live, folder, model, aligned, sentences, measured, recorded)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from xling_utils.chapters.sized import SMALLEST
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES, LIVE, SCALES
 from xling_utils.runs import Compute
@@ -13,8 +14,11 @@ from xling_utils.runs.compute import check_number
 
 CODE = re.compile(r"[A-Za-z]{1,8}([_-][A-Za-z0-9]{1,8})*")
 """What a language's code looks like: it becomes part of the names of files."""
+CONTROLLED = "controlled"
+"""The scale that reads no directory of text."""
 CHOICES = {"scale": SCALES, "live": LIVE}
 LEAST = {"seeds": 1, "first_seed": 0}
+MOST_SENTENCES = 10**9
 TEXTS = ("data", "model", "aligned", "scheduler")
 LONGEST = 4096
 
@@ -27,11 +31,20 @@ def check_parameters(values: Mapping[str, Any]) -> None:
             raise UserError(f"unknown {name} {value!r:.80}; known: {', '.join(CHOICES[name])}")
         if name in LEAST:
             check_number(name, value, LEAST[name])
+        if name == "sentences" and value is not None:
+            check_number(name, value, most=MOST_SENTENCES)
         if name in TEXTS and not (value is None or _is_text(value)):
             raise UserError(f"{name} takes text, not {value!r:.80}")
     Compute.of(values)  # which checks its own
+    _check_text(values)
     if "languages" in values:
-        _check_languages(values["languages"], values.get("scale"))
+        _check_languages(values["languages"], controlled=not reads_real_text(values))
+
+
+def reads_real_text(values: Mapping[str, Any]) -> bool:
+    """Whether chapters with these parameters take their languages from a directory, given or still missing."""
+    scale = values.get("scale", CONTROLLED)
+    return scale not in (CONTROLLED, SMALLEST) or (scale == SMALLEST and bool(values.get("data")))
 
 
 def check_codes(languages: Iterable[Any]) -> None:
@@ -41,12 +54,21 @@ def check_codes(languages: Iterable[Any]) -> None:
             raise UserError(f"language {language!r:.80}: give a code, such as de")
 
 
-def _check_languages(languages: Sequence[Any], scale: str | None) -> None:
+def _check_text(values: Mapping[str, Any]) -> None:
+    """Whoever names a directory expects it to be read."""
+    data, scale = values.get("data"), values.get("scale")
+    if data and scale == CONTROLLED and not (values.get("model") or values.get("aligned")):
+        raise UserError(
+            f"scale {scale} reads its own world, not {data:.80}; add --scale natural, or {SMALLEST} for a first try"
+        )
+
+
+def _check_languages(languages: Sequence[Any], controlled: bool) -> None:
     """Real text brings its own languages: its reader checks them against the data directory."""
     if isinstance(languages, str) or not languages:
         raise UserError("languages: name at least one in a list, as in '[de, ru]'")
     check_codes(languages)
-    known = LANGUAGES[1:] if scale in ("smoke", "controlled") else None
+    known = LANGUAGES[1:] if controlled else None
     for language in languages:
         if language == LANGUAGES[0] or (known and language not in known):
             raise UserError(f"unknown language {language!r}; known beside English: {', '.join(LANGUAGES[1:])}")

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from xling_utils.chapters import needs
+from xling_utils.chapters.sized import sized
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
-from xling_utils.core.scales import scale as scale_of
 from xling_utils.core.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec, written_language
-from xling_utils.measures.names import LEARNED
 from xling_utils.models.tokenization import id_count
 
 MODULES = {
@@ -30,6 +30,8 @@ MODULES = {
 """Chapter -> its package."""
 
 ALL_SEEDS = 5
+PARTS_OF_SPEECH = "parts of speech"
+"""A task within a task: what is lacking for it leaves the rest of it."""
 
 
 @dataclass(frozen=True)
@@ -94,40 +96,49 @@ def declared(chapter: str) -> Chapter:
 def possible(planned: Sequence[Planned], data: Path | None) -> list[Planned]:
     """Those of ``planned`` whose domains of real text the directory ``data`` has; one line on standard error names the
     files that the others would read."""
-    lacking = {each: _lacking(each, data) for each in planned}
+    lacking = {each: lacking_text(each, data) for each in planned}
     if missing := sorted({name for names in lacking.values() for name in names}):
         left_out = dict.fromkeys(str(dict(each.condition)) for each, names in lacking.items() if names)
         print(f"xling: no {', '.join(missing)} in {data}; left out: {', '.join(left_out)}", file=sys.stderr)
     return [each for each in planned if not lacking[each]]
 
 
-def measurable(chapter: str, planned: Sequence[Planned], data: Path | None) -> dict[Planned, tuple[str, ...]]:
-    """What each run is measured on: the chapter's tasks, those left out whose labelled files of real text the directory
-    ``data`` lacks; one line on standard error names these, and the treebank that parts of speech are read from."""
-    from xling_utils.corpora import labelled
-    from xling_utils.corpora.treebanks import languages_with_trees
-
-    found: dict[Planned, tuple[str, ...]] = {}
-    absent: dict[str, str] = {}
+def measurable(
+    chapter: str, planned: Sequence[Planned], data: Path | None, aligned: str | None = None
+) -> dict[Planned, tuple[str, ...]]:
+    """What each run is measured on: the chapter's tasks, those left out whose files of real text the directory ``data``
+    lacks, unless ``aligned`` text of one's own stands in for them; one line on standard error names these, and the
+    treebank that parts of speech are read from. Raises :class:`UserError` where nothing is left of all."""
+    found, absent = {}, missed(chapter, planned, None if aligned else data)
     for each in planned:
-        of, wanted = each.spec.corpus, declared(chapter).tasks(each)
-        lacks = dict[str, list[str]]()
-        if data is not None and of.source == "directory":
-            labels = {task: task.partition(",")[0] for task in wanted if task.partition(",")[0] in LEARNED}
-            lacks = {task: labelled.lacking(kind, of.languages, data) for task, kind in labels.items()}
-        absent |= {name: task for task, names in lacks.items() for name in names}
-        found[each] = tuple(task for task in wanted if not lacks.get(task))
-    tagged = "part_of_speech" in declared(chapter).columns
-    real = [each for each in planned if each.spec.corpus.source == "directory"]
-    if tagged and real and data is not None and "en" not in languages_with_trees(data, "train"):
-        absent["ud/UD_*/en_*-ud-train.conllu"] = "parts of speech"
-    if absent:
-        left_out = ", ".join(sorted(set(absent.values())))
-        print(f"xling: {chapter}: no {', '.join(sorted(absent))} in {data}; not measured: {left_out}", file=sys.stderr)
+        lacks = absent.get(each, {})
+        found[each] = tuple(task for task in declared(chapter).tasks(each) if task not in lacks)
+    files = {name: task for lacks in absent.values() for task, names in lacks.items() for name in names}
+    named = ", ".join(sorted(files))
+    if planned and not any(found.values()):
+        raise UserError(f"{chapter}: nothing can be measured: no {named} in {data}")
+    if files:
+        left_out = ", ".join(sorted(set(files.values())))
+        print(f"xling: {chapter}: no {named} in {data}; not measured: {left_out}", file=sys.stderr)
     return found
 
 
-def _lacking(planned: Planned, data: Path | None) -> list[str]:
+def missed(chapter: str, planned: Sequence[Planned], data: Path | None) -> dict[Planned, dict[str, list[str]]]:
+    """Run -> task -> the files of real text that the task reads of it and the directory ``data`` lacks."""
+    found = {}
+    for each in planned if data is not None else ():
+        if each.spec.corpus.source == "directory":
+            assert data is not None
+            languages = [language for spec in each.specs for language in spec.corpus.languages]
+            lacks = {task: needs.lacking(task, languages, data) for task in declared(chapter).tasks(each)}
+            if "part_of_speech" in declared(chapter).columns and not needs.is_tagged(data):
+                lacks[PARTS_OF_SPEECH] = [needs.TAGGED]
+            found[each] = {task: names for task, names in lacks.items() if names}
+    return found
+
+
+def lacking_text(planned: Planned, data: Path | None) -> list[str]:
+    """The files of the domains that a run reads and the directory ``data`` does not have."""
     if data is None:
         return []
     return [
@@ -151,7 +162,7 @@ def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str
 
     store = RunStore()
     rows = []
-    every = possible(declared(chapter).grid(scale_of(scale), LANGUAGES[1:], ALL_SEEDS, "all"), data)
+    every = possible(declared(chapter).grid(sized(scale, data=data), LANGUAGES[1:], ALL_SEEDS, "all"), data)
     for planned, spec in [(each, spec) for each in every for spec in each.specs]:
         stored = None
         if spec.corpus.source == "controlled" or data is not None:

@@ -7,7 +7,7 @@ them over (CONTRIBUTING says when).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,12 @@ from xling_utils.core import specs
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import table as read_table
 from xling_utils.core.project import checkout
-from xling_utils.core.specs import canonical_json
+from xling_utils.core.specs import LANGUAGES, canonical_json
 from xling_utils.measures.kept_rows import from_csv, to_csv
 from xling_utils.runs import RunStore
 
+OWN = ".own"
+"""Behind the scale in the names of rows that the book's own do not compare with."""
 MEASURED = ("value", "low", "high", "n")
 """Columns that say what was measured; the others say what it is that was."""
 PROVENANCE = (
@@ -46,6 +48,12 @@ def load(chapter: str, scale: str) -> pd.DataFrame:
     """The committed rows of a chapter at a scale; no rows where none are committed yet."""
     path = _path("book/records", chapter, scale, ".csv")
     return from_csv(path, columns(chapter)) if path.exists() else empty(chapter)
+
+
+def of_languages(rows: pd.DataFrame, languages: Sequence[str]) -> pd.DataFrame:
+    """Recorded ``rows`` unless they are about other languages than ``languages``: then none of them."""
+    about = {*rows["target"]} & {*LANGUAGES[1:]}
+    return rows if not about or about & {*languages} else rows.iloc[:0]
 
 
 def provenance(chapter: str, scale: str) -> pd.DataFrame:

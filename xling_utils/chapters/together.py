@@ -11,8 +11,9 @@ from contextlib import suppress
 from typing import Any
 
 from xling_utils.chapters.planning import MODULES, Planned
+from xling_utils.chapters.sized import sized
 from xling_utils.core.errors import UserError
-from xling_utils.core.scales import FIRST_REPORTED_SEED
+from xling_utils.core.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.runs import Compute
 
 OWN = ("languages", "seeds", "live")
@@ -21,19 +22,20 @@ OWN = ("languages", "seeds", "live")
 def ahead(plans: Mapping[str, Mapping[str, Any]], say: Callable[[str], None]) -> None:
     """Trains and measures what the chapters of ``plans``, chapter -> its parameters, ask for; one chapter alone does so
     by itself. What cannot be done is left to its chapter, which names it."""
-    groups: dict[tuple[str, Compute], dict[str, Mapping[str, Any]]] = {}
+    groups: dict[tuple[str, int | None, Compute], dict[str, Mapping[str, Any]]] = {}
     for chapter, parameters in plans.items():
         of_its_own = parameters.get("model") or parameters.get("aligned")
         if chapter in MODULES and not of_its_own and {"scale", *OWN} <= set(parameters):
             with suppress(UserError):
-                groups.setdefault((parameters["scale"], Compute.of(parameters)), {})[chapter] = parameters
-    for (scale, compute), several in groups.items():
+                asked = (parameters["scale"], parameters.get("sentences"), Compute.of(parameters))
+                groups.setdefault(asked, {})[chapter] = parameters
+    for (scale, sentences, compute), several in groups.items():
         if len(several) > 1:
-            _together(scale, compute, several, say)
+            _together(sized(scale, sentences, compute.data), compute, several, say)
 
 
 def _together(
-    scale: str, compute: Compute, several: Mapping[str, Mapping[str, Any]], say: Callable[[str], None]
+    scale: Scale, compute: Compute, several: Mapping[str, Mapping[str, Any]], say: Callable[[str], None]
 ) -> None:
     from xling_utils.chapters.rows import planned, prepare
     from xling_utils.measures import MeasuresFailed

@@ -20,11 +20,20 @@ MODEL_COLOURS = {
     "untrained": "#999999",
     "shuffled dictionary": "#CC79A7",
 }
-LANGUAGE_NAMES = {
+
+
+class _Names(dict[str, str]):
+    """Names by code; a language without one is called by its code."""
+
+    def __missing__(self, code: str) -> str:
+        return code
+
+
+LANGUAGE_NAMES = _Names({
     "en": "English", "fr": "French", "es": "Spanish", "de": "German", "el": "Greek", "bg": "Bulgarian",
     "ru": "Russian", "tr": "Turkish", "ar": "Arabic", "vi": "Vietnamese", "th": "Thai", "zh": "Chinese",
     "hi": "Hindi", "sw": "Swahili", "ur": "Urdu",
-}  # fmt: skip
+})  # fmt: skip
 SOURCE_SHAPES = {"this machine": "circle", "recorded": "diamond"}
 SHOWN_COLOURS = {
     "this machine": "#1F83C4", "recorded": "#77B8E0", "paper": "#D55E00",

@@ -23,7 +23,7 @@ from xling_utils.claims.verdicts import (
 )
 from xling_utils.core import files
 from xling_utils.core.errors import UserError
-from xling_utils.core.scales import DEVELOPMENT_SEEDS
+from xling_utils.core.scales import DEVELOPMENT_SEEDS, scale
 from xling_utils.core.specs import LANGUAGES
 from xling_utils.measures import Interval, kept_rows
 from xling_utils.runs import Compute
@@ -48,12 +48,14 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
     used = {*DEVELOPMENT_SEEDS, *(int(seed) for table in recorded.values() for seed in table["seed"].unique())}
     if seed in used or seed < 0:
         raise UserError(f"seed {seed} was used before, or is negative; take one of your own, such as {max(used) + 1}")
+    chapters.check_parameters({"first_seed": seed})
     spoken = {chapter: _languages(table) for chapter, table in recorded.items() if len(table)}
     if any(records.of_earlier_recipe(chapter, SCALE) for chapter in spoken):
         raise UserError("the recorded runs are of an earlier recipe of training; a new seed can repeat none of them")
-    grids = {c: chapters.planned(c, SCALE, languages, 1, "all", None, seed) for c, languages in spoken.items()}
+    sizes = scale(SCALE)
+    grids = {c: chapters.planned(c, sizes, languages, 1, "all", None, seed) for c, languages in spoken.items()}
     compute = Compute(jobs=jobs)
-    chapters.prepare(grids, SCALE, compute)  # of all chapters together, so that no core waits for one of them
+    chapters.prepare(grids, sizes, compute)  # of all chapters together, so that no core waits for one of them
     return {c: chapters.table(c, SCALE, spoken[c], 1, "all", compute, first_seed=seed) for c in spoken}
 
 

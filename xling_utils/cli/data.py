@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,25 +12,49 @@ from xling_utils.book import languages_of
 from xling_utils.cli.output import OPTIONS, aligned
 from xling_utils.core.errors import printable
 
+if TYPE_CHECKING:
+    from xling_utils.corpora.checks import Finding
+
 app = typer.Typer(help="Look after a directory of real text, and carry it to another machine.", **OPTIONS)
 
 
 @app.command()
-def check(directory: Annotated[Path, typer.Argument(metavar="DIR")]) -> int:
+def check(
+    directory: Annotated[Path, typer.Argument(metavar="DIR")],
+    languages: Annotated[str, typer.Option(metavar="L,L,...", help="Only these, and English.")] = "",
+    chapter: Annotated[
+        str | None, typer.Option(metavar="N", help="Only what this chapter reads, and what a run of it would miss.")
+    ] = None,
+) -> int:
     """Check that a data directory can be read, file by file."""
+    from xling_utils import chapters
     from xling_utils.corpora import checks
+    from xling_utils.corpora.directory import languages as languages_with_text
 
-    findings = checks.check(directory)
+    chapter = None if chapter is None else chapters.named(chapter)
+    only = languages_of(languages) or (languages_with_text(directory) if chapter else ())
+    findings = checks.check(directory, tuple(dict.fromkeys(("en", *only))) if only else ())
+    ready = None
+    if chapter:
+        ready = chapters.ready(chapter, [language for language in only if language != "en"], directory)
+        findings = [finding for finding in findings if _concerns(finding, directory, ready.reads)]
     for finding in findings:
         if finding.level == "broken":  # its message names the file and the line
             print(f"broken  {finding.message}", file=sys.stderr)
         else:
             print(printable(f"{finding.level:8}{finding.path.relative_to(directory)}: {finding.message}"))
+    if ready:
+        print(f"{chapter}:", *ready.lines, sep="\n  ")
     broken = sum(finding.level == "broken" for finding in findings)
     if rows := checks.summary(findings):
         print(aligned(rows))
     print(f"{directory}: {broken} broken" if broken else f"{directory}: nothing is broken")
     return 2 if broken else 0
+
+
+def _concerns(finding: Finding, directory: Path, reads: tuple[str, ...]) -> bool:
+    """Whether a chapter that ``reads`` such files meets it; what is missing the chapter says itself."""
+    return finding.level != "missing" and f"{finding.path.relative_to(directory)}/".startswith(reads)
 
 
 @app.command()

@@ -6,7 +6,7 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +18,7 @@ from xling_utils.book import languages_of
 from xling_utils.cli import data, runs
 from xling_utils.cli.output import OPTIONS, Json, aligned, to_json
 from xling_utils.core import startup
-from xling_utils.core.errors import UserError
+from xling_utils.core.errors import UserError, printable
 from xling_utils.core.specs import LANGUAGES
 
 if TYPE_CHECKING:
@@ -31,9 +31,12 @@ app.add_typer(runs.app, name="runs")
 app.add_typer(data.app, name="data")
 
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+UNNAMED = {errno.ENAMETOOLONG, errno.ELOOP}
+"""What no file can be named by; nothing was begun then."""
 
 PARAMETERS = (
-    "A parameter of the chapters: languages, live; of 5 to 7 model, aligned; with --records-only first_seed, processes."
+    "A parameter of the chapters: languages, live, sentences; of 5 to 7 model, aligned; "
+    "with --records-only first_seed, processes."
 )
 DataDirectory = Annotated[
     Path | None,
@@ -57,10 +60,11 @@ def main() -> None:
     except typer.TyperException as error:
         code = _show_usage_error(error)
     except OSError as error:
-        if error.errno not in UNWRITABLE:
+        if error.errno not in UNWRITABLE | UNNAMED:
             raise
-        hint = "what was finished is kept, the same command continues"
-        print(f"xling: {error.filename or 'writing'}: {error.strerror}; {hint}", file=sys.stderr)
+        hint = "" if error.errno in UNNAMED else "; what was finished is kept, the same command continues"
+        name = printable(str(error.filename or "writing"))
+        print(f"xling: {name:.200}: {error.strerror}{hint}", file=sys.stderr)
         code = 2
     if code == 130:
         print("xling: interrupted; what was finished is kept, the same command continues", file=sys.stderr)
@@ -84,11 +88,15 @@ class _Pairs(TyperCommand):
 
 @app.command(cls=_Pairs)
 def run(
+    ctx: typer.Context,
     chapter: Annotated[
         list[str] | None,
         typer.Argument(metavar="CHAPTER", help="01_data_size, ...; all if none is named."),
     ] = None,
-    scale: Annotated[str | None, typer.Option(metavar="S", help="smoke, controlled, natural or paper.")] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(metavar="S", help="smoke, controlled, natural or paper; smoke reads DIR where one is given."),
+    ] = None,
     seeds: Annotated[int | None, typer.Option(metavar="N", min=1, help="Seeds for every condition.")] = None,
     data: DataDirectory = None,
     engine: Annotated[str | None, typer.Option(metavar="E", help="Where runs are trained: local or dask.")] = None,
@@ -100,10 +108,12 @@ def run(
     ] = False,
 ) -> int:
     """Execute chapters into _build/executed, those that are up to date excepted."""
+    typed = dict(pair.split("=", 1) for pair in parameter or ())
+    asked = {"scale": scale or typed.get("scale", "controlled")} | typed
+    data = _meant(data, ctx, asked)
     options = {"scale": scale, "seeds": seeds, "data": data and str(data.absolute())}
     options |= {"engine": engine, "scheduler": scheduler, "jobs": jobs}
     given = {name: value for name, value in options.items() if value is not None}
-    typed = dict(pair.split("=", 1) for pair in parameter or ())
     if twice := sorted({n for n, v in options.items() if v is not None and n != "data"} & set(typed)):
         raise UserError(f"{twice[0]} is given twice, as --{twice[0]} and with -p")
     given = {name: value for name, value in given.items() if name not in typed}
@@ -152,6 +162,7 @@ def probe(
 
 @app.command()
 def plan(
+    ctx: typer.Context,
     chapter: Annotated[str, typer.Argument(metavar="CHAPTER", help="01_data_size, ...")],
     scale: Annotated[str, typer.Option(metavar="S", help="smoke, controlled, natural or paper.")] = "controlled",
     data: DataDirectory = None,
@@ -160,11 +171,12 @@ def plan(
     """List the runs of a chapter, with size and cost, without training."""
     from xling_utils import chapters
     from xling_utils.book import chapters as known_chapters
-    from xling_utils.core.specs import SCALES
 
-    for kind, value, known in (("chapter", chapter, known_chapters(_root())), ("scale", scale, SCALES)):
-        if value not in known:
-            raise UserError(f"unknown {kind} {value!r}; known: {', '.join(known)}")
+    known = known_chapters(_root())
+    if chapter not in known:
+        raise UserError(f"unknown chapter {chapter!r}; known: {', '.join(known)}")
+    data = _meant(data, ctx, {"scale": scale})
+    chapters.check_parameters({"scale": scale, "data": data and str(data)})
     rows = chapters.plan(chapter, scale, data=data)
     if as_json:
         print(to_json(rows))
@@ -247,6 +259,15 @@ def _reported(failures: Sequence[ChapterFailure]) -> int:
     return 2 if all(failure.user for failure in failures) else 1
 
 
+def _meant(data: Path | None, ctx: typer.Context, asked: Mapping[str, Any]) -> Path | None:
+    """The directory of text; one that XLING_DATA alone names counts only where something is ``asked`` that needs it."""
+    from xling_utils.chapters import reads_real_text
+
+    source = ctx.get_parameter_source("data")
+    needed = reads_real_text(asked) or asked.get("model") or asked.get("aligned")
+    return None if source and source.name == "ENVIRONMENT" and not needed else data
+
+
 def _root() -> Path:
     from xling_utils.core.project import project_root
 
@@ -264,5 +285,5 @@ def _show_usage_error(error: typer.TyperException) -> int:
         print(message)
     else:
         path = context.command_path if context else "xling"
-        print(f"{path}: {message.rstrip('.')} (see {path} --help)", file=sys.stderr)
+        print(f"{path}: {printable(message.rstrip('.'))} (see {path} --help)", file=sys.stderr)
     return 2

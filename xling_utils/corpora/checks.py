@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
 from io import StringIO
 from itertools import islice
@@ -28,7 +28,6 @@ from xling_utils.corpora.directory import (
 )
 from xling_utils.corpora.label_files import inference_lines, repaired, tagged_sentences
 
-OTHERS = LANGUAGES[1:]
 ENTITY_TAG = "O|[BI]-[A-Z]+"
 POS_TAG = "[A-Z]+|_"
 MBERT_SIZE = 119_547
@@ -57,18 +56,20 @@ class Piece:
 
     path: str
     count: Count
-    languages: tuple[str, ...] = LANGUAGES
+    languages: tuple[str, ...]
     aligned: bool = False
 
 
-def check(data: Path) -> list[Finding]:
-    """Everything found in ``data``, piece by piece. Raises :class:`UserError` when it is no directory."""
+def check(data: Path, only: Collection[str] = ()) -> list[Finding]:
+    """Everything found in ``data``, piece by piece; of the languages ``only``, whatever they are, if some are named.
+    Raises :class:`UserError` when it is no directory."""
     if not data.is_dir():
         raise UserError(f"{data}: no such directory")
-    findings = [*_text(data), *_vocabulary(data)]
-    for piece in (*_pieces(), *_parallel_pieces(data)):
+    findings = [*_text(data, only), *(() if only else _vocabulary(data))]
+    for piece in (*_pieces(only or LANGUAGES), *_parallel_pieces(data, only or LANGUAGES)):
         findings += _piece(data, piece)
-    return [*findings, *_stray_tags(data), *_bucc_gold(data), *_trees(data)]
+    gold = () if only and "zh" not in only else _bucc_gold(data)
+    return [*findings, *_stray_tags(data, only), *gold, *_trees(data, only)]
 
 
 def summary(findings: list[Finding]) -> list[dict[str, int | float | str]]:
@@ -76,34 +77,45 @@ def summary(findings: list[Finding]) -> list[dict[str, int | float | str]]:
     return [finding.counts for finding in findings if finding.what == "text" and finding.counts]
 
 
-def _pieces() -> Iterator[Piece]:
+def _pieces(languages: Collection[str]) -> Iterator[Piece]:
+    """Of ``languages``, those that a kind of files has."""
+    others = tuple(language for language in languages if language != "en")
+    for piece in _every_piece(tuple(languages), others):
+        of = tuple(language for language in piece.languages if language in languages)
+        if of:
+            yield replace(piece, languages=of)
+
+
+def _every_piece(languages: tuple[str, ...], others: tuple[str, ...]) -> Iterator[Piece]:
     pairs = partial(_table, columns=2, separator=None)
     entities = partial(_table, columns=2, separator=" ", last=ENTITY_TAG)
     tags = partial(_table, columns=2, separator="\t", last=POS_TAG)
     for part in ("train", "test"):
-        yield Piece(f"dictionaries/muse/en-{{}}.{part}.txt", pairs, OTHERS)
-    yield Piece("dictionaries/wiktionary/en-{}.tsv", partial(_table, columns=2, separator="\t"), OTHERS)
+        yield Piece(f"dictionaries/muse/en-{{}}.{part}.txt", pairs, others)
+    yield Piece("dictionaries/wiktionary/en-{}.tsv", partial(_table, columns=2, separator="\t"), others)
     for part in ("dev", "test"):
-        yield Piece(f"nli/xnli/{part}.{{}}.tsv", _inference, aligned=True)
-    yield Piece("nli/multinli15k/train.{}.tsv", _inference, aligned=True)
+        yield Piece(f"nli/xnli/{part}.{{}}.tsv", _inference, languages, aligned=True)
+    yield Piece("nli/multinli15k/train.{}.tsv", _inference, languages, aligned=True)
     for part in ("train", "dev"):
-        yield Piece(f"ner/panx/{part}.{{}}.tsv", _entities)
+        yield Piece(f"ner/panx/{part}.{{}}.tsv", _entities, languages)
     for part in ("train", "dev", "test"):
         yield Piece(f"ner/masakhaner1/{part}.{{}}.txt", entities, ("sw",))
-        yield Piece(f"pos/xtreme_udpos/{part}.{{}}.tsv", tags)
+        yield Piece(f"pos/xtreme_udpos/{part}.{{}}.tsv", tags, languages)
         yield Piece(f"pos/masakhapos/{part}.{{}}.txt", partial(tags, separator=" "), ("sw",))
         topics = partial(_table, columns=3, separator="\t")
-        yield Piece(f"classification/sib200/{{}}/{part}.tsv", topics, aligned=True)
-    yield Piece("bucc2018/zh-en.dev.{}", partial(_table, columns=2, separator="\t"), ("zh", "en"))
+        yield Piece(f"classification/sib200/{{}}/{part}.tsv", topics, languages, aligned=True)
+    if "zh" in languages:
+        yield Piece("bucc2018/zh-en.dev.{}", partial(_table, columns=2, separator="\t"), ("zh", "en"))
 
 
-def _parallel_pieces(data: Path) -> Iterator[Piece]:
-    for language in OTHERS:
-        yield Piece(f"tatoeba/{language}-en.{{}}", _lines, (language, "en"), aligned=True)
+def _parallel_pieces(data: Path, languages: Collection[str]) -> Iterator[Piece]:
+    for language in languages:
+        if language != "en":
+            yield Piece(f"tatoeba/{language}-en.{{}}", _lines, (language, "en"), aligned=True)
     for folder in sorted(path for path in data.glob("parallel/*") if path.is_dir()):
         names = {path.name.removesuffix(".xz") for path in folder.iterdir()}
-        present = tuple(x for x in LANGUAGES if f"{x}.txt" in names)
-        yield Piece(f"parallel/{folder.name}/{{}}.txt", _lines, present, aligned=True)
+        if present := tuple(x for x in languages if f"{x}.txt" in names):
+            yield Piece(f"parallel/{folder.name}/{{}}.txt", _lines, present, aligned=True)
 
 
 def _lines(path: Path) -> int:
@@ -134,9 +146,11 @@ def _entities(path: Path) -> int:
     return sum(len(words) for _, words, _ in tagged_sentences(path))
 
 
-def _stray_tags(data: Path) -> Iterator[Finding]:
+def _stray_tags(data: Path, only: Collection[str]) -> Iterator[Finding]:
     """A note for each file whose ``I-`` tags do not all continue an entity."""
     for path in sorted(data.glob("ner/panx/*.tsv*")):
+        if only and path.name.split(".")[1] not in only:
+            continue
         places: list[int] = []
         try:
             for first, _, tags in tagged_sentences(path):
@@ -178,11 +192,14 @@ def _broken(what: str, path: Path, error: UserError) -> Finding:
     return Finding("broken", what, path, int(place[1]) if place else None, str(error))
 
 
-def _text(data: Path) -> Iterator[Finding]:
-    present = languages(data)
-    if not present:
-        yield Finding("broken", "text", data / "text", None, f"{data / 'text'}: no language has text")
-    elif absent := [language for language in LANGUAGES if language not in present]:
+def _text(data: Path, only: Collection[str]) -> Iterator[Finding]:
+    present = [language for language in languages(data) if language in only or not only]
+    absent = [language for language in only or LANGUAGES if language not in present]
+    if only or not present:
+        which = " ".join(absent) if only else "any language"
+        lacks = f"{data / 'text'}: no text of {which}; languages with text: {' '.join(languages(data)) or 'none'}"
+        yield from [Finding("broken", "text", data / "text", None, lacks)] if absent else []
+    elif absent:
         yield Finding("missing", "text", data / "text", None, f"no text for {' '.join(absent)}")
     for language in present:
         yield from _text_of(data, language)
@@ -261,8 +278,9 @@ def _bucc_gold(data: Path) -> Iterator[Finding]:
         yield _broken("bucc2018/gold", path, error)
 
 
-def _trees(data: Path) -> Iterator[Finding]:
+def _trees(data: Path, only: Collection[str]) -> Iterator[Finding]:
     files = sorted(p for p in data.glob("ud/*/*") if p.name.removesuffix(".xz").endswith(".conllu"))
+    files = [path for path in files if not only or path.name.partition("_")[0] in only]
     trees = 0
     for path in files:
         try:

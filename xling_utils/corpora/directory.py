@@ -166,8 +166,9 @@ def sample(
 
     Returns columns ``text`` (string, normalised) and ``document`` (int64, from 0 in the order drawn). The
     order depends on the seed and on the documents' content alone, so a smaller sample is the beginning of a
-    larger one with the same seed. ``held_out`` draws from the tenth that training never sees (see
-    :func:`sentences`). The sample grows on disk (:mod:`memory_mapped`). Raises :class:`UserError` when there are fewer.
+    larger one with the same seed. ``held_out`` draws from the tenth that training never sees (see :func:`sentences`),
+    where fewer will do. The sample grows on disk (:mod:`memory_mapped`). Raises :class:`UserError` when there are fewer
+    to train on, and when nothing is held out.
     """
     tests = protected_sentences(data, language)
     drawn: list[tuple[int, int, int]] = []  # a heap of ranks, sentences and places, the document drawn last on top
@@ -185,11 +186,15 @@ def sample(
                 total += len(kept)
             while drawn and total - drawn[0][1] >= sentences:
                 total -= heapq.heappop(drawn)[1]
-        if total < sentences:
-            side = "held out" if held_out else "to train on"
+        if not total and held_out:
             raise UserError(
-                f"{data / 'text' / language}: {total} sentences {side}, {sentences} asked for; "
-                "ask for fewer or add text"
+                f"{data / 'text' / language}: of ten documents one is held out, and there are too few; "
+                "put blank lines between documents, or add some"
+            )
+        if total < sentences and not held_out:
+            raise UserError(
+                f"{data / 'text' / language}: {total} sentences to train on, {sentences} asked for; "
+                "ask for fewer (-p sentences) or add text"
             )
         order = enumerate(sorted(drawn, key=lambda item: -item[0]))
         found = ((line, number) for number, (_, count, place) in order for line in lines.read(place, count))

@@ -29,8 +29,8 @@ def load(
 ) -> dict[str, Dataset]:
     """Language -> sentences, as columns ``text`` (words separated by spaces) and ``document`` (int64).
 
-    ``held_out`` asks for ``HELD_OUT_SENTENCES`` sentences of documents that training never sees. ``form``
-    concerns real text only; the controlled world keeps the case its words are written in.
+    ``held_out`` asks for ``HELD_OUT_SENTENCES`` sentences of documents that training never sees, or for as many of real
+    text as there are. ``form`` concerns real text only; the controlled world keeps the case its words are written in.
 
     ``spec.changes`` change held-out text as they change training text (``"unigrams"`` by its own frequencies),
     in their order, but for ``"fake"``: that is how a language is spelt, wherever its words stand, so a word

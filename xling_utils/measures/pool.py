@@ -22,7 +22,6 @@ from xling_utils.core import sources
 from xling_utils.core.errors import UserError, each_once, named
 from xling_utils.core.progress import bar
 from xling_utils.core.scales import Scale
-from xling_utils.core.scales import scale as scale_of
 from xling_utils.core.specs import CorpusSpec, RunSpec, canonical_json, written_language
 from xling_utils.corpora import task_files
 from xling_utils.measures import kept_rows
@@ -37,7 +36,7 @@ class MeasuresFailed(RuntimeError):
     """Some runs could not be measured; the rows of the others are kept. One line names them."""
 
 
-def ensure_rows(wanted: Collection[Measured], scale: str, compute: Compute) -> dict[Measured, Path]:
+def ensure_rows(wanted: Collection[Measured], scale: Scale, compute: Compute) -> dict[Measured, Path]:
     """Trains the runs of ``wanted`` and measures them at their tasks, where that is not done. Returns where the rows of
     each are kept (:func:`kept_rows.load`).
 
@@ -46,18 +45,20 @@ def ensure_rows(wanted: Collection[Measured], scale: str, compute: Compute) -> d
     """
     store, data = RunStore(), compute.data
     runs = ensure([spec for specs, _ in wanted for spec in specs], store=store, compute=compute)
-    folder, sizes = store.folder(".measures"), scale_of(scale)
+    folder = store.folder(".measures")
     keys = {specs: tuple(runs[spec].key for spec in specs) for specs, _ in wanted}
     read = {specs: real_languages(*(spec.corpus for spec in specs)) for specs in keys}
     tests = {languages: tested_with(languages, data) for languages in set(read.values())}
-    paths = {(specs, task): folder / file_name(keys[specs], task, sizes, tests[read[specs]]) for specs, task in wanted}
+    paths = {(specs, task): folder / file_name(keys[specs], task, scale, tests[read[specs]]) for specs, task in wanted}
     missing = {(keys[specs], task): path for (specs, task), path in paths.items() if not kept_rows.is_kept(path)}
     if missing:
         _measure_all(missing, scale, store.root, compute)
     return paths
 
 
-def _measure_all(missing: Mapping[tuple[tuple[str, ...], str], Path], scale: str, root: Path, compute: Compute) -> None:
+def _measure_all(
+    missing: Mapping[tuple[tuple[str, ...], str], Path], scale: Scale, root: Path, compute: Compute
+) -> None:
     """Measures runs, by their keys, several at a time."""
     spawning = multiprocessing.get_context("spawn")
     wanted_until_closed, wanting = spawning.Pipe(duplex=False)
@@ -96,10 +97,10 @@ def _raise_failures(failures: Mapping[str, BaseException]) -> None:
     raise raised from (own[0] if own else None)
 
 
-def _measure(keys: tuple[str, ...], task: str, scale: str, data: Path | None, root: Path, path: Path) -> None:
+def _measure(keys: tuple[str, ...], task: str, scale: Scale, data: Path | None, root: Path, path: Path) -> None:
     runs = [run for key in keys if (run := RunStore(root).get(key))]
     assert len(runs) == len(keys)
-    kept_rows.keep(path, registry.rows(task, runs, scale_of(scale), data))
+    kept_rows.keep(path, registry.rows(task, runs, scale, data))
 
 
 def _begin(wanted_until_closed: Connection) -> None:

@@ -61,12 +61,12 @@ class Compute:
         return min(self.jobs or usable_cores(), most)
 
 
-def check_number(name: str, value: Any, least: int = 1) -> None:
+def check_number(name: str, value: Any, least: int = 1, most: int = MOST) -> None:
     """Raises :class:`UserError` unless ``value`` is a whole number that something can be counted with."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise UserError(f"{name} takes a whole number, not {value!r:.80}")
-    if not least <= value <= MOST:
-        raise UserError(f"{name} must be at least {least} and at most {MOST}, not {value}")
+    if not least <= value <= most:
+        raise UserError(f"{name} must be at least {least} and at most {most}, not {value}")
 
 
 def check_address(text: str) -> None:

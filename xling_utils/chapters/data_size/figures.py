@@ -77,7 +77,7 @@ def _at_sizes(rows: pd.DataFrame, y_title: str, floor: pd.DataFrame, description
 
 
 def _name(language: str) -> str:
-    return shapes.LANGUAGE_NAMES.get(language, language)
+    return shapes.LANGUAGE_NAMES[language]
 
 
 def chance_level(tables: Sequence[pd.DataFrame], language: str) -> float:

@@ -20,7 +20,7 @@ NOTHING_TRAINED = "Nothing was trained on this machine (live = 'none'), so there
 
 
 def _languages(chapter: Opened) -> list[str]:
-    return list(NATURAL_LANGUAGES) if chapter.scale == "natural" else [chapter.base]
+    return list(NATURAL_LANGUAGES) if chapter.record_of_real_text else [chapter.base]
 
 
 def runs(chapter: Opened) -> pd.DataFrame:
@@ -65,7 +65,7 @@ def layers(chapter: Opened) -> Any:
 
 def parts_of_speech(chapter: Opened) -> Any:
     """Figure: retrieval by part of speech, beside the paper's; of real words beside those of an untrained encoder."""
-    if chapter.scale == "natural":
+    if chapter.record_of_real_text:
         return figures.real_parts_of_speech(chapter.recorded, chapter.sizes, NATURAL_LANGUAGES[0])
     paper = published.table("B_table_1_pos")
     return figures.parts_of_speech(chapter.shown, chapter.recorded, paper, chapter.sizes, chapter.base)

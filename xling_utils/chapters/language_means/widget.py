@@ -32,7 +32,7 @@ STYLE = """<style>
 
 def language_name(language: str) -> str:
     """In English; a language of a reader's own data goes by its code."""
-    return LANGUAGE_NAMES.get(language, language)
+    return LANGUAGE_NAMES[language]
 
 
 def error_line(error: UserError) -> str:

@@ -138,7 +138,7 @@ def transfer(table: pd.DataFrame, measures: Mapping[str, tuple[str, str]], kinds
     found = pd.concat(frames, ignore_index=True).rename(columns={"method": "kind"})
     if found.empty:
         return None
-    named = found.assign(language=[LANGUAGE_NAMES.get(language, language) for language in found["target"]])
+    named = found.assign(language=[LANGUAGE_NAMES[language] for language in found["target"]])
     return shift_shapes.by_language(
         named, kinds=list(kinds), measures=list(dict.fromkeys(named["measure"])),
         languages=list(dict.fromkeys(named["language"])),

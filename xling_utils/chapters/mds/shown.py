@@ -32,7 +32,7 @@ class Translator:
 
 def of_this_machine(chapter: Opened) -> Translator | None:
     """Of the chapter's model, or of the encoder that this machine trained, if there is one."""
-    found = probes.explored(chapter.scale, chapter.languages, chapter.live, chapter.data, chapter.model)
+    found = probes.explored(chapter.sizes, chapter.languages, chapter.live, chapter.data, chapter.model)
     return Translator(found) if found else None
 
 

@@ -53,7 +53,7 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[
 
 
 def _runs(scale: Scale, seed: int) -> Iterator[tuple[str, RunSpec]]:
-    base = _papers_own(seed) if scale.name == "paper" else _of_scale(scale, seed)
+    base = _papers_own(scale, seed) if scale.name == "paper" else _of_scale(scale, seed)
     encoder, training = base.model, base.training
     assert isinstance(encoder, EncoderSpec) and training is not None
     positions = replace(encoder, separate_positions=True)
@@ -82,9 +82,9 @@ def _of_scale(scale: Scale, seed: int) -> RunSpec:
     return RunSpec(corpus, tokenizer, replace(scale.encoder, heads=1), training, seed)
 
 
-def _papers_own(seed: int) -> RunSpec:
+def _papers_own(scale: Scale, seed: int) -> RunSpec:
     """The sizes of the paper's program: a hundred passes over about 17,000 verses in either language."""
-    corpus = CorpusSpec("directory", PAIR, 17_000, seed, domains=(TEXT, TEXT))
+    corpus = CorpusSpec("directory", PAIR, min(17_000, scale.sentences[-1]), seed, domains=(TEXT, TEXT))
     encoder = EncoderSpec(layers=12, width=64, heads=1, intermediate=256, positions=128)
     training = TrainingSpec(
         13_500, 256, 128, learning_rate=2e-3, warmup=50 / 13_500, random_words="any", precision="bf16"

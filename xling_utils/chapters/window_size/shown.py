@@ -18,7 +18,7 @@ BERT, STATIC = "BERT", "word2vec"
 def inputs(chapter: Opened) -> Any:
     """Figure: retrieval and transfer by the length of the training inputs."""
     sizes, description = chapter.sizes, "retrieval, inference and named entities by the length of the training inputs."
-    if chapter.scale == "natural":
+    if chapter.record_of_real_text:
         return figures.on_real_text(chapter, named(chapter.recorded, BERT, sizes), f"Real text: {description}")
     live, kept = (named(table, BERT, sizes) for table in (chapter.shown, chapter.recorded))
     rows = figures.rows_of(live, kept, sizes, "condition", chapter.base)
@@ -38,11 +38,13 @@ def static_windows(chapter: Opened, language: str | None = None) -> Any:
     word2vec (``live = "all"``)."""
     sizes, language = chapter.sizes, language or chapter.base
     rows, description = named(chapter.both, STATIC, sizes), "word retrieval of word2vec by the width of its window."
-    if chapter.scale == "natural":
+    if chapter.record_of_real_text:
         return figures.on_real_text(chapter, rows[rows["target"] == language], f"Real text: {description}", language)
     if rows.empty:
         return None
-    drawn = figures.rows_of(empty(chapter.name), rows, sizes, "condition", language)
+    none = empty(chapter.name)
+    sources = (none, rows) if len(chapter.recorded) else (rows, none)
+    drawn = figures.rows_of(*sources, sizes, "condition", language)
     conditions = list(dict.fromkeys(rows["condition"]))
     return figures.figure(
         drawn, figures.floors(of_partners(chapter.both, language)), conditions, description.capitalize()

@@ -37,7 +37,8 @@ class Subject(MaskedLM):
     form: Form
     seed: int
     aligned: str | None = None
-    _texts: dict[tuple[str, int], Sequence[str]] = field(default_factory=dict, init=False, repr=False)
+    _texts: dict[tuple[str, int], Sequence[str]] = field(default_factory=dict, repr=False)
+    _tokens: dict[tuple[str, int], set[str]] = field(default_factory=dict, repr=False)
     _means: dict[tuple[str, int], dict[str, npt.NDArray[np.float32]]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -68,7 +69,7 @@ class Subject(MaskedLM):
         return cls(lm.model, lm.tokenizer, hub.key(lm.model), corpus, data, form, TEXT_SEED, aligned)
 
     def untrained(self) -> Subject:
-        """The same with weights drawn anew: the negative control."""
+        """The same with weights drawn anew, the negative control; what was read of its text serves both."""
         return replace(self, key=f"{self.key}-untrained", model=hub.drawn_anew(self.model, self.seed))
 
     @property
@@ -123,8 +124,12 @@ class Subject(MaskedLM):
         return found[unit]
 
     def tokens(self, language: str, sentences: int) -> set[str]:
-        """The tokens that occur in the first ``sentences`` of a language's text, special ones left out."""
-        return language_identity.token_sets(self.tokenizer, {language: self.text(language, sentences)})[language]
+        """The tokens that occur in the first ``sentences`` of a language's text, special ones left out. Found
+        once."""
+        if (language, sentences) not in self._tokens:
+            text = {language: self.text(language, sentences)}
+            self._tokens[language, sentences] = language_identity.token_sets(self.tokenizer, text)[language]
+        return self._tokens[language, sentences]
 
     def apart(
         self, language: str, sentences: int, count: int

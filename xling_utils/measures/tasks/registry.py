@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
@@ -38,10 +38,15 @@ class Task:
     named: bool = False
     long: bool = False
 
-    def of(self, *asked: Any) -> pd.DataFrame:
-        """The rows of what the task takes."""
+    def each(self, *asked: Any) -> Iterator[dict[str, Any]]:
+        """The rows of what the task takes, one by one as they are measured."""
         function = resolve_name(f"xling_utils.measures.{self.module}:rows")
-        return pd.DataFrame(list(function(*asked, **({"task": self.name} if self.named else {}))))
+        found: Iterator[dict[str, Any]] = function(*asked, **({"task": self.name} if self.named else {}))
+        return found
+
+    def of(self, *asked: Any) -> pd.DataFrame:
+        """The same as a table."""
+        return pd.DataFrame(list(self.each(*asked)))
 
 
 TASKS = {

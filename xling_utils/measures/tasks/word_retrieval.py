@@ -94,8 +94,8 @@ def restrict(
     kept = [(s, t) for s, t in pairs if common(s, source) and common(t, target)]
     if not kept:
         raise UserError(
-            f"dictionary en-{language}: none of its {len(pairs)} pairs has both words in the corpus; "
-            "is it written like the text (case, script, spaces)?"
+            f"dictionary en-{language}: none of its {len(pairs)} pairs has both words {MINIMUM_COUNT} times in the "
+            "text that is counted; read more sentences, or is it written unlike the text (case, script, spaces)?"
         )
     sources = sorted({s for s, _ in kept})
     own = sorted({t for _, t in kept})
