@@ -75,7 +75,7 @@ def execute(
             raise UserError(f"unknown chapter {name!r} in {root / 'notebooks'}; known: {', '.join(known)}")
     plans = []
     for name in dict.fromkeys(names or known):
-        notebook = _read(root, name)
+        notebook = read(root, name)
         defaults = default_parameters(name, notebook)
         plans.append((name, notebook, defaults, checked(name, defaults, given, typed)))
     due, asked = [], {}
@@ -139,7 +139,8 @@ def _alone(root: Path, name: str, kernels: Kernels, say: Callable[[str], None]) 
         kernels.pause(SECONDS_BETWEEN_LOOKS)
 
 
-def _read(root: Path, name: str) -> NotebookNode:
+def read(root: Path, name: str) -> NotebookNode:
+    """The chapter as a notebook, from its source. Raises :class:`UserError` where that is no text."""
     import jupytext
 
     return jupytext.reads(source(root / "notebooks" / f"{name}.py"), fmt="py:percent")

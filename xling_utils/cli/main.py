@@ -115,6 +115,18 @@ def run(
 
 
 @app.command()
+def play(
+    chapter: Annotated[
+        str | None, typer.Argument(metavar="CHAPTER", help="01_data_size, ...; all if none is named.")
+    ] = None,
+) -> None:
+    """Open a copy of a chapter in JupyterLab, to try things in: no file of the book changes."""
+    from xling_utils.book import play as begin
+
+    begin(_root(), chapter, partial(print, flush=True))
+
+
+@app.command()
 def book(
     repository: Annotated[
         str | None, typer.Option(metavar="URL", help="On GitHub: chapters get buttons for Binder and Colab.")
