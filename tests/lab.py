@@ -123,7 +123,9 @@ def run_cell(browser: webdriver.Chrome) -> None:
     pressed again where nothing has come of it, which harms nothing."""
 
     def place() -> str:
-        return browser.execute_script("return document.querySelector('.jp-Cell.jp-mod-active').dataset.windowedListIndex")
+        return browser.execute_script(
+            "return document.querySelector('.jp-Cell.jp-mod-active').dataset.windowedListIndex"
+        )
 
     before = place()
 

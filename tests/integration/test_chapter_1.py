@@ -16,6 +16,7 @@ from xling_utils import chapters
 from xling_utils.chapters import records
 from xling_utils.chapters.data_size import explorer
 from xling_utils.chapters.data_size import plan as data_size
+from xling_utils.charts.offline import VEGALITE
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import FIRST_REPORTED_SEED, scale
 from xling_utils.measures import names, pool

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 PLACEMENT = {"engine", "scheduler", "jobs"}
 """Parameters that say where runs are trained; they do not change what a chapter shows."""
 
+KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+"""As Jupyter calls it."""
 MOST_AT_A_TIME = 4
 """Chapters: a kernel takes up to a gigabyte. There is one more than cores, as a kernel waits a fifth of its time."""
 SECONDS_BETWEEN_LOOKS = 0.2
@@ -181,7 +183,7 @@ def _execute(
     aside = root / "_build/executing"
     for folder in (executed.parent, log.parent, failed.parent, aside):
         folder.mkdir(parents=True, exist_ok=True)
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata["kernelspec"] = KERNEL
     source, target = aside / f"{name}.source.ipynb", aside / f"{name}.ipynb"
     nbformat.write(notebook, source)
     begun = time.monotonic()

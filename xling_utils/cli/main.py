@@ -117,10 +117,11 @@ def run(
 @app.command()
 def play(
     chapter: Annotated[
-        str | None, typer.Argument(metavar="CHAPTER", help="01_data_size, ...; all if none is named.")
+        str | None,
+        typer.Argument(metavar="CHAPTER", help="01_data_size, ..., or experiment: one of yours; all if none is named."),
     ] = None,
 ) -> None:
-    """Open a copy of a chapter in JupyterLab, to try things in: no file of the book changes."""
+    """Open a copy of a chapter in JupyterLab, in _build/play: no file of the book changes."""
     from xling_utils.book import play as begin
 
     begin(_root(), chapter, partial(print, flush=True))
