@@ -1,9 +1,11 @@
 # ---
 # jupyter:
 #   jupytext:
+#     cell_metadata_filter: asked,mystnb,tags,-all
 #     formats: ipynb,py:percent
+#     notebook_metadata_filter: jupytext,kernelspec,-jupytext.text_representation
 #   kernelspec:
-#     display_name: Python 3
+#     display_name: Python 3 (ipykernel)
 #     language: python
 #     name: python3
 # ---

@@ -16,6 +16,7 @@ from xling_utils import chapters
 from xling_utils.chapters import records
 from xling_utils.chapters.data_size import explorer
 from xling_utils.chapters.data_size import plan as data_size
+from xling_utils.charts.offline import VEGALITE
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import FIRST_REPORTED_SEED, scale
 from xling_utils.measures import names, pool
@@ -86,7 +87,7 @@ def test_papermill_runs_the_notebook_directly(smoke_store: RunStore, table: pd.D
     assert done.returncode == 0, done.stderr[-2000:]
     notebook = nbformat.read(out, as_version=4)
     shown = [o for cell in notebook.cells for o in cell.get("outputs", []) if "data" in o]
-    assert sum("application/vnd.vegalite.v6+json" in o["data"] for o in shown) >= 6
+    assert sum(VEGALITE in o["data"] for o in shown) >= 6
 
 
 def test_a_committed_record_on_real_text_is_reproduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

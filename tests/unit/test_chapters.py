@@ -9,6 +9,7 @@ from pathlib import Path
 import jupytext
 import pandas as pd
 import pytest
+from nbformat.v4 import new_output
 
 from benchmarks._earlier import FIRST_SEED, LONGER, earlier
 from xling_utils import chapters
@@ -146,6 +147,17 @@ def test_notebook_pairs_hold_the_same_cells_and_no_output(source: Path) -> None:
     assert [c.metadata.get("tags") for c in script.cells] == [c.metadata.get("tags") for c in notebook.cells]
     assert not any(cell.get("outputs") for cell in notebook.cells)
     assert sum("parameters" in c.metadata.get("tags", []) for c in script.cells) == 1
+
+
+@pytest.mark.parametrize("source", sorted((ROOT / "notebooks").glob("*.py")), ids=lambda p: p.stem)
+def test_saving_in_jupyter_leaves_the_source_of_a_chapter_as_it_is(source: Path) -> None:
+    notebook = jupytext.read(source)
+    notebook.metadata["language_info"] = {"name": "python", "version": "3.14.0"}
+    for number, cell in enumerate(notebook.cells):
+        cell.metadata |= {"editable": True, "trusted": True, "execution": {"iopub.execute_input": "today"}}
+        if cell.cell_type == "code":
+            cell.execution_count, cell.outputs = number, [new_output("stream", text="what it said")]
+    assert jupytext.writes(notebook, "py:percent") == source.read_text(encoding="utf-8")
 
 
 def test_published_tables_read_as_printed() -> None:

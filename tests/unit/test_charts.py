@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from xling_utils.charts import contrast_shapes, offline, shapes
+from xling_utils.charts import contrast_shapes, layer_shapes, offline, shapes
+from xling_utils.core.errors import UserError
 
 RUNS = pd.DataFrame(
     {
@@ -75,6 +76,14 @@ def test_chart_is_drawn_and_described(make: Callable[[], Any]) -> None:
     bundle = offline.mime_bundle(make().to_dict())
     assert len(bundle["image/png"]) > 2000  # vl-convert raises on a chart that Vega cannot compile
     assert bundle["text/plain"] == "what it shows"
+
+
+@pytest.mark.parametrize("make", [intervals, curves, by_layer, grouped_bars, distances, neighbours])
+def test_jupyterlab_has_what_a_chart_needs(make: Callable[[], Any]) -> None:
+    """It has Vega-Lite 5, of which the oldest at hand draws the same as the newest."""
+    spec = offline.mime_bundle(make().to_dict())["application/vnd.vegalite.v5+json"]
+    assert spec["width"] == shapes.WIDTH, "in JupyterLab nothing gives a chart the width of its container"
+    assert vl_convert.vegalite_to_svg(spec, vl_version="5.8") == vl_convert.vegalite_to_svg(spec)
 
 
 def test_a_png_is_drawn_once_and_again_for_another_chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,3 +166,15 @@ def test_an_unknown_model_has_no_colour() -> None:
 def test_markup_in_words_stays_text() -> None:
     spec = neighbours().to_dict()
     assert "<b>" not in offline.chart_html(spec, "x").split("application/json", 1)[1]
+
+
+def test_rows_of_ones_own_are_drawn_over_layers() -> None:
+    rows = pd.DataFrame({"metric": ["mrr", "mrr", "chance"], "layer": [0, 1, 0], "value": 0.1, "low": 0.0, "high": 0.2})
+    spec = layer_shapes.over_layers([rows[:2], rows[2:]], ["mrr", "chance"]).to_dict()
+    (shown,) = spec["datasets"].values()
+    assert [row["kind"] for row in shown] == ["mrr", "mrr", "chance"]
+    vl_convert.vegalite_to_svg(spec)
+    with pytest.raises(UserError, match="no rows of 'cka'; there are mrr, chance"):
+        layer_shapes.over_layers([rows], ["mrr", "cka"])
+    with pytest.raises(UserError, match="several rows of 'mrr' at a layer"):
+        layer_shapes.over_layers([rows, rows], ["mrr"])

@@ -10,6 +10,7 @@ from xling_utils.core.doors import late
 if TYPE_CHECKING:
     from xling_utils.book.notebooks import ChapterFailure, chapters, execute
     from xling_utils.book.parameters import languages_of
+    from xling_utils.book.playing import play
     from xling_utils.book.probing import probe
     from xling_utils.book.recording import record
     from xling_utils.book.rendering import render

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 PLACEMENT = {"engine", "scheduler", "jobs"}
 """Parameters that say where runs are trained; they do not change what a chapter shows."""
 
+KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+"""As Jupyter calls it."""
 MOST_AT_A_TIME = 4
 """Chapters: a kernel takes up to a gigabyte. There is one more than cores, as a kernel waits a fifth of its time."""
 LARGE = 300_000_000
@@ -77,7 +79,7 @@ def execute(
             raise UserError(f"unknown chapter {name!r} in {root / 'notebooks'}; known: {', '.join(known)}")
     plans = []
     for name in dict.fromkeys(names or known):
-        notebook = _read(root, name)
+        notebook = read(root, name)
         defaults = default_parameters(name, notebook)
         plans.append((name, notebook, defaults, checked(name, defaults, given, typed)))
     due, asked = [], {}
@@ -148,7 +150,8 @@ def _alone(root: Path, name: str, kernels: Kernels, say: Callable[[str], None]) 
         kernels.pause(SECONDS_BETWEEN_LOOKS)
 
 
-def _read(root: Path, name: str) -> NotebookNode:
+def read(root: Path, name: str) -> NotebookNode:
+    """The chapter as a notebook, from its source. Raises :class:`UserError` where that is no text."""
     import jupytext
 
     return jupytext.reads(source(root / "notebooks" / f"{name}.py"), fmt="py:percent")
@@ -194,7 +197,7 @@ def _execute(
     aside = root / "_build/executing"
     for folder in (executed.parent, log.parent, failed.parent, aside):
         folder.mkdir(parents=True, exist_ok=True)
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata["kernelspec"] = KERNEL
     source, target = aside / f"{name}.source.ipynb", aside / f"{name}.ipynb"
     nbformat.write(notebook, source)
     begun = time.monotonic()

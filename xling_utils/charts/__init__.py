@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         shift_shapes,
         tables,
     )
+    from xling_utils.charts.layer_shapes import over_layers
     from xling_utils.charts.offline import enable
     from xling_utils.charts.shapes import LANGUAGE_NAMES
     from xling_utils.charts.tables import of_claims, of_earlier_recipe, show

@@ -9,6 +9,7 @@ import altair as alt
 import pandas as pd
 
 from xling_utils.charts.shapes import framed, measure_choice, tooltip
+from xling_utils.core.errors import UserError
 
 HUES = ("#1F83C4", "#D55E00", "#999999", "#009E73")
 """Of what a chart tells apart, in its order."""
@@ -57,6 +58,24 @@ def profiles(
     x = alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0))
     chart = lines(alt.Chart(rows).transform_filter("datum.measure == measure_shown"), kinds, x, y_title)
     return framed(chart.add_params(measure_choice(measures, choice)), description)
+
+
+def over_layers(tables: Sequence[pd.DataFrame], metrics: Sequence[str]) -> alt.LayerChart:
+    """Tidy rows of one's own over the layers: a line a metric, with bars from ``low`` to ``high``.
+
+    ``tables`` have columns ``metric``, ``layer``, ``value``, ``low``, ``high``, and one row a metric and layer. Raises
+    :class:`UserError` where there is none of a metric, or several of one at a layer.
+    """
+    rows = pd.concat(tables, ignore_index=True)
+    for metric in metrics:
+        if (own := rows[rows["metric"] == metric]).empty:
+            raise UserError(f"no rows of {metric!r}; there are {', '.join(rows['metric'].unique())}")
+        if own["layer"].duplicated().any():
+            raise UserError(f"several rows of {metric!r} at a layer: choose among them first")
+    shown = rows[rows["metric"].isin(list(metrics))]
+    shown = shown[["metric", "layer", "value", "low", "high"]].rename(columns={"metric": "kind"}).assign(seeds=1)
+    x = alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0))
+    return framed(lines(alt.Chart(shown), metrics, x, None), f"{', '.join(metrics)} at every layer.")
 
 
 def lines(rows: alt.Chart, kinds: Sequence[str], x: alt.X, y_title: str | None) -> Any:

@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from docutils import nodes
     from myst_nb.core.render import MimeData, NbElementRenderer
 
-VEGALITE = "application/vnd.vegalite.v6+json"
+VEGALITE = "application/vnd.vegalite.v5+json"
+"""JupyterLab draws this type, and no later one. Altair writes for version 6; what our charts use of it, 5 has too."""
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+"""What a specification calls itself, so that its viewer does not warn of another version. Nobody reads that address."""
 BUNDLE = "vega-bundle.js"
 """Name in the book's static folder of Vega, Vega-Lite and Vega-Embed in one file (see `rendering.stage`)."""
 
-_PNG_WIDTH = 640
 _PNG_SCALE = 1.5
 _shown: Counter[str] = Counter()
 """How many charts of a description this process has shown: that names the place of the next one's PNG."""
@@ -56,7 +58,7 @@ def mime_bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
     The PNG is drawn by vl-convert in this process, on white, so that it can be read on any page. Inside of a book it is
     kept in ``_build/stills``: a chart that has not changed is not drawn again.
     """
-    spec = _without_nan(spec)
+    spec = _without_nan(spec) | {"$schema": SCHEMA}
     return {
         VEGALITE: spec,
         "image/png": _still(spec),
@@ -66,8 +68,6 @@ def mime_bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 def _still(spec: dict[str, Any]) -> str:
     still = {**spec, "background": "white"}
-    if still.get("width") == "container":
-        still["width"] = _PNG_WIDTH
 
     def draw() -> str:
         import vl_convert
@@ -104,7 +104,8 @@ def describe(spec: dict[str, Any]) -> str:
 
 def chart_html(spec: dict[str, Any], label: str) -> str:
     """The chart as HTML: a labelled element, and its specification as JSON without a character of markup."""
-    data = json.dumps(spec, ensure_ascii=False, separators=(",", ":"))
+    drawn = {name: part for name, part in spec.items() if name != "$schema"}  # the page's own version draws it
+    data = json.dumps(drawn, ensure_ascii=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         data = data.replace(character, f"\\u{ord(character):04x}")
     return (

@@ -58,7 +58,8 @@ CONTRAST_MARKS = {
 }
 SCALE_MARKS = {"controlled": ("#1F83C4", "circle"), "natural": ("#D55E00", "diamond")}
 """Scale -> colour and shape."""
-HEIGHT = 260
+WIDTH, HEIGHT = 640, 260
+"""Of a figure where nothing fits it to its column: in a notebook, as a picture."""
 NAME_OF_A_LINE, NAME_OF_A_LANGUAGE = 48, 40  # pixels
 
 
@@ -275,8 +276,8 @@ def tooltip(*names: str | alt.Tooltip) -> list[str | alt.Tooltip]:
 
 
 def framed(chart: Any, description: str, height: Any = HEIGHT, **more: Any) -> Any:
-    """The chart as wide as the page, with its description."""
-    chart = chart.properties(width="container", height=height, description=description, **more)
+    """The chart with its size and its description."""
+    chart = chart.properties(width=WIDTH, height=height, description=description, **more)
     return chart.configure_view(stroke=None)
 
 

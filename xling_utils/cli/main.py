@@ -125,6 +125,19 @@ def run(
 
 
 @app.command()
+def play(
+    chapter: Annotated[
+        str | None,
+        typer.Argument(metavar="CHAPTER", help="01_data_size, ..., or experiment: one of yours; all if none is named."),
+    ] = None,
+) -> None:
+    """Open a copy of a chapter in JupyterLab, in _build/play: no file of the book changes."""
+    from xling_utils.book import play as begin
+
+    begin(_root(), chapter, partial(print, flush=True))
+
+
+@app.command()
 def book(
     repository: Annotated[
         str | None, typer.Option(metavar="URL", help="On GitHub: chapters get buttons for Binder and Colab.")

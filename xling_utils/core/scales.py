@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xling_utils.core.errors import UserError
-from xling_utils.core.specs import SCALES, CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec
+from xling_utils.core.specs import (
+    SCALES,
+    CorpusSpec,
+    EncoderSpec,
+    RunSpec,
+    StaticSpec,
+    TokenizerSpec,
+    TrainingSpec,
+    listed,
+)
 
 DEVELOPMENT_SEEDS = (1, 2, 3, 4, 5)
 """Seeds that budgets and the world were tuned on; no reported number comes from them."""
@@ -79,8 +88,8 @@ class Scale:
         return TokenizerSpec("wordpiece", base + each * len(languages) + han)
 
     def corpus(self, languages: Sequence[str], sentences: int, seed: int) -> CorpusSpec:
-        """Text of ``languages``, drawn anew for every seed."""
-        return CorpusSpec(self.source, tuple(languages), sentences, seed)
+        """Text of ``languages``, drawn anew for every seed. Raises :class:`UserError` where they are no list."""
+        return CorpusSpec(self.source, listed(languages), sentences, seed)
 
     def bert(self, languages: Sequence[str], sentences: int, seed: int, snapshots: int = 0) -> RunSpec:
         """The base encoder of this scale, pretrained."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -37,6 +37,13 @@ RECIPES = {"corpus": 1, "tokenizer": 1, "encoder": 2, "static": 1, "training": 2
 def written_language(language: str) -> str:
     """The language whose text it is: a double reads English sentences."""
     return "en" if language == DOUBLE else language
+
+
+def listed(languages: Sequence[str]) -> tuple[str, ...]:
+    """The languages of a list. Raises :class:`UserError` on a text, each of whose letters would be one."""
+    if isinstance(languages, str):
+        raise UserError(f"languages {languages!r:.80}: name them in a list, as in ['en', 'tr']")
+    return tuple(languages)
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,9 @@ class CorpusSpec:
     seed: int = 0
     changes: tuple[Change, ...] = ()
     domains: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        listed(self.languages)
 
 
 Form = Literal["lower", "cased", "raw"]

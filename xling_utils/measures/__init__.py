@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from xling_utils.measures.metrics.translation import bleu1, convert_rate
     from xling_utils.measures.pool import MeasuresFailed, ensure_rows
     from xling_utils.measures.tasks import registry, sentence_similarity
-    from xling_utils.measures.tasks.registry import ROW
+    from xling_utils.measures.tasks.registry import ROW, measure
     from xling_utils.measures.tasks.word_retrieval import Dictionary, dictionary
 else:
     __getattr__, __all__ = late(__file__)

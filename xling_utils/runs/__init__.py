@@ -12,5 +12,6 @@ if TYPE_CHECKING:
     from xling_utils.runs.compute import Compute
     from xling_utils.runs.ensuring import RunsFailed, ensure, key_of
     from xling_utils.runs.store import Run, RunStore
+    from xling_utils.runs.training import train
 else:
     __getattr__, __all__ = late(__file__)

@@ -54,7 +54,7 @@
     };
   };
 
-  // A single plot that is wider than its column is drawn again to fit; composed charts scroll instead.
+  // A single plot is as wide as its column; composed charts keep their size, and scroll where that is more.
   const hasFacet = (encoding = {}) => ["row", "column", "facet"].some((key) => key in encoding);
   const isSingle = (spec) => ("mark" in spec || "layer" in spec) && !hasFacet(spec.encoding);
   const fitted = (spec) => ({ ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } });
@@ -120,13 +120,12 @@
     const spec = withLegendsFitted(JSON.parse(host.querySelector("script").textContent), width);
     const canvas = host.querySelector(".vega-canvas");
     // Expressions are interpreted (`ast`): the policy of the page lets nothing compile text to code.
-    const embed = (what) =>
-      vegaEmbed(canvas, what, { renderer: "svg", actions: false, ast: true, config: config(width) });
-    let drawn = await embed(spec.width === "container" ? fitted(spec) : spec);
-    if (isSingle(spec) && canvas.querySelector("svg").clientWidth > width) {
-      drawn.finalize();
-      drawn = await embed(fitted(spec));
-    }
+    const drawn = await vegaEmbed(canvas, isSingle(spec) ? fitted(spec) : spec, {
+      renderer: "svg",
+      actions: false,
+      ast: true,
+      config: config(width),
+    });
     tools(host, spec, drawn.view);
     host.dataset.state = "drawn";
   };

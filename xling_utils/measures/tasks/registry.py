@@ -10,7 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
+from xling_utils.core.scales import scale as scale_of
 from xling_utils.measures import names
 from xling_utils.runs import Run
 
@@ -88,3 +90,24 @@ def rows(name: str, runs: Sequence[Run], scale: Scale, data: Path | None) -> pd.
     if beside:
         frame = frame.assign(beside=beside[0].key)
     return frame.reindex(columns=list(dict.fromkeys([*ROW, *frame])))
+
+
+def measure(
+    task: str, run: Run, beside: Run | None = None, *, scale: str = "controlled", data: Path | str | None = None
+) -> pd.DataFrame:
+    """What ``run`` does at a task, a key of ``registry.TASKS`` such as ``"word retrieval"``: tidy rows, a line a metric
+    and layer, with the columns of :data:`ROW` and those of the task.
+
+    Tasks that compare take English from ``run`` and the other language from the run ``beside`` it, or from the same.
+    ``scale`` is that of the run: it says how much text is read. ``data`` is the directory of real text. Nothing is
+    kept: a chapter's rows are made by :func:`ensure_rows`.
+
+    Raises :class:`UserError` on an unknown task, on a second run for a task that takes one, and on mistakes in the
+    data.
+    """
+    if (known := TASKS.get(task.partition(names.ON)[0])) is None:
+        raise UserError(f"unknown task {task!r:.80}; known: {'; '.join(TASKS)}")
+    if beside is not None and known.takes != PAIR:
+        pairs = "; ".join(name for name, each in TASKS.items() if each.takes == PAIR)
+        raise UserError(f"{task} takes one run; those that take another beside it: {pairs}")
+    return rows(task, [run, beside] if beside else [run], scale_of(scale), Path(data) if data else None)
