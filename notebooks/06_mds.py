@@ -164,17 +164,11 @@ mds.inference(real.recorded)
 # %% [markdown]
 # ## Verdicts
 #
-# Is it so? Each claim with its tests, decided on the recorded seeds as {doc}`the ledger </book/ledger>` explains, and on what was trained
-# on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
+# Is it so? A line for each claim, with its verdict and the effect that it rests on: on the recorded seeds as {doc}`the ledger </book/ledger>` explains, or on
+# what was trained on this machine. Values are means with half of their 95 % interval, and how many seeds that is over. Open a line for its tests.
 
 # %% tags=["hide-input"]
 charts.of_claims(claims.of_chapter(chapter))
-
-# %% [markdown] tags=["of-the-record"]
-# The same on real text:
-
-# %% tags=["hide-input", "of-the-record"]
-charts.of_claims(claims.of_chapter(real))
 
 # %% [markdown]
 # ## Limits

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from selenium.webdriver.common.keys import Keys
 
 from tests.book import axe
 from tests.book.browser import Browser
@@ -64,7 +65,7 @@ return [...document.querySelectorAll(".vega-chart")].filter((chart) => chart.cli
 # What is wider than its place: verdicts, formulas and, on a wide page, commands.
 CUT = """
 const wide = innerWidth > 1000 ? ", .highlight-sh pre" : "";
-const boxes = ":is(.text_html:has(> table.claims), table.claims td, mjx-container[display=true]" + wide + ")";
+const boxes = ":is(.text_html:has(> .claims), .claims td, .ledger summary, mjx-container[display=true]" + wide + ")";
 return [...document.querySelectorAll(boxes)]
   .filter((box) => box.scrollWidth > box.clientWidth + 1 && box.clientWidth > 0)
   .map((box) => `${box.tagName} ${box.textContent.trim().slice(0, 60)}`);
@@ -225,17 +226,40 @@ def test_a_moved_sentence_stands_on_the_page_itself_in_the_dark(book: Path, brow
     assert browser.run(behind) == "rgba(0, 0, 0, 0)", "its text has the page's colour, so it needs the page's ground"
 
 
+UNFOLDED = "document.querySelectorAll('.claims details, .ledger details').forEach((fold) => { fold.open = true; });"
+
+
 def test_values_of_verdicts_name_their_language_where_columns_wrap(book: Path, browser: Browser) -> None:
-    named = """return [...document.querySelectorAll("table.claims td:not(:first-child)")]
+    named = """return [...document.querySelectorAll(".claims td:not(:first-child)")]
       .map((cell) => [cell.dataset.of, getComputedStyle(cell, "::before")])
       .map(([name, style]) => style.display !== "none" && style.content === JSON.stringify(name))"""
     browser.open(book / "notebooks/04_architecture.html", width=390)
+    browser.run(UNFOLDED)
     assert any(browser.run(named)), "the table of real text has a column for every language"
-    wide = "table.claims:has(thead th:nth-child(6))"
-    empty = f"return [...document.querySelectorAll('{wide} td.nothing')].map((cell) => cell.checkVisibility())"
+    assert browser.run(CUT) == []
+    empty = "return [...document.querySelectorAll('.claims td.nothing')].map((cell) => cell.checkVisibility())"
     assert (shown := browser.run(empty)) and not any(shown), "a language without a value takes no line"
     browser.open(book / "notebooks/05_language_means.html", width=1280)
+    browser.run(UNFOLDED)
     assert not any(browser.run(named)), "in a table the head names them"
+    assert browser.run(CUT) == [] and axe.violations(browser) == []
+
+
+@pytest.mark.parametrize("page", ["notebooks/06_mds", "book/ledger"])
+def test_what_a_verdict_rests_on_is_folded_and_opens_by_the_keyboard_and_in_print(
+    page: str, book: Path, browser: Browser
+) -> None:
+    browser.open(book / f"{page}.html", width=1280)
+    assert browser.run("return document.documentElement.scrollHeight") < 20_000
+    inside = """return [...document.querySelectorAll("details:is(.claim, .ledger *) > :not(summary)")]
+      .map((part) => part.checkVisibility({contentVisibilityAuto: true}) && part.getClientRects().length > 0)"""
+    assert (folded := browser.run(inside)) and not any(folded)
+    browser.run("document.querySelector(':is(.claims, .ledger) summary').focus()")
+    browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    assert any(browser.run(inside)) and not all(browser.run(inside))
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert all(browser.run(inside)), "paper cannot be opened"
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_the_ledger_is_filtered_and_leads_to_figures_data_and_commands(book: Path, browser: Browser) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from xling_utils.book import glossary_notes, own_run
 from xling_utils.book.parameters import default_parameters
+from xling_utils.chapters import of_ones_own
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import json_object
 from xling_utils.core.specs import LANGUAGES, of_earlier_recipe
@@ -45,7 +46,7 @@ def published(root: Path, path: Path) -> bytes:
 def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
     given = notebook["metadata"].pop("papermill", {}).get("parameters", {})
     defaults = default_parameters(chapter, notebook)
-    own = own_run.differing(given, defaults)
+    own = of_ones_own(given)
     scales = {scale: _origin(root, chapter, scale) for scale in ("controlled", "natural")}
     if own:
         own_run.described(notebook, own)

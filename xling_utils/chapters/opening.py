@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from xling_utils.chapters import planning, records
-from xling_utils.chapters.parameters import check_parameters
+from xling_utils.chapters.parameters import check_parameters, of_ones_own
 from xling_utils.chapters.planning import Planned
 from xling_utils.chapters.rows import empty, table
 from xling_utils.chapters.shared.contrasts import targets
@@ -35,6 +35,8 @@ class Opened:
     aligned: str | None
     measured: pd.DataFrame
     recorded: pd.DataFrame
+    of_the_book: bool
+    """Whether what is shown is the book's own run, of which its claims and verdicts speak."""
 
     @property
     def base(self) -> str:
@@ -75,7 +77,7 @@ class Opened:
     def on_real_text(self) -> Opened:
         """The chapter's records of real text."""
         none, recorded = empty(self.name), records.load(self.name, "natural")
-        return Opened(self.name, "natural", self.languages, self.seeds, "none", None, None, None, none, recorded)
+        return Opened(self.name, "natural", self.languages, self.seeds, "none", None, None, None, none, recorded, True)
 
     @property
     def targets(self) -> list[str]:
@@ -109,7 +111,8 @@ def opened(
     """
     folder = Path(data) if data else None
     given = {"scale": scale, "languages": languages, "seeds": seeds, "live": live, "data": data, "engine": engine}
-    check_parameters(given | {"scheduler": scheduler, "jobs": jobs, "model": model, "aligned": aligned})
+    given |= {"scheduler": scheduler, "jobs": jobs, "model": model, "aligned": aligned}
+    check_parameters(given)
     if model:
         from xling_utils.chapters import probes
 
@@ -118,4 +121,5 @@ def opened(
         compute = Compute(folder, engine, scheduler, jobs)
         measured = table(name, scale, languages, seeds, live, compute, aligned=aligned)
     recorded = empty(name) if model or aligned else records.load(name, scale)
-    return Opened(name, scale, tuple(languages), seeds, live, folder, model, aligned, measured, recorded)
+    books = not of_ones_own(given | {"languages": list(languages)})
+    return Opened(name, scale, tuple(languages), seeds, live, folder, model, aligned, measured, recorded, books)

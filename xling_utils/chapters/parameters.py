@@ -17,6 +17,14 @@ CHOICES = {"scale": SCALES, "live": LIVE}
 LEAST = {"seeds": 1, "first_seed": 0}
 TEXTS = ("data", "model", "aligned", "scheduler")
 LONGEST = 4096
+BOOKS: dict[str, Any] = {"scale": "controlled", "languages": list(LANGUAGES[1:]), "model": None, "aligned": None}
+"""What the book's own run has of the parameters that decide what a chapter is about; the others say how much is
+trained, and where."""
+
+
+def of_ones_own(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters among ``given`` that make a run one of one's own; empty for the book's."""
+    return {name: given[name] for name, books in BOOKS.items() if name in given and given[name] != books}
 
 
 def check_parameters(values: Mapping[str, Any]) -> None:
