@@ -46,7 +46,7 @@ jobs = None  # runs at a time; None: one a core
 #
 # What this machine has not trained yet, it trains now; what it has, it reads from its store.
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 from xling_utils import charts, claims
 from xling_utils.chapters import data_size, opened
 
@@ -168,10 +168,8 @@ data_size.distances(chapter)
 # most where the alphabet is shared and least where it is another. There, at the large size, the intervals of BERT and word2vec overlap. At the small size
 # BERT with many updates lies at 3.0<!-- value: BERT on little real text --> times chance over six languages, and the static vectors at 1.7<!-- value: static vectors on little real text --> times.
 
-# %% tags=["hide-input", "of-the-record"]
-real = chapter.on_real_text
-
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-natural", "caption": "Real text: BERT aligns on little text, static vectors on much, and most where word pieces are shared.\n\nMean reciprocal rank among the dictionary's targets, plain cosine, pairs spelt alike left out; middle layer. Recorded seeds with 95 % intervals. Pick the language below the chart."}}
+real = chapter.on_real_text
 data_size.headline(real)
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-natural-static", "caption": "Real text, static vectors, large data size: the closer the alphabets, the better.\n\nThe lighter bars also count pairs of identical strings (names, loans, numbers), which static vectors get for nothing."}}
@@ -233,10 +231,8 @@ charts.of_claims(claims.of_chapter(chapter, languages=("fr", "ru")))
 # The chart shows a few words of the first seed's encoder; the widget below it needs a running notebook, and there
 # takes any word of the dictionary.
 
-# %% tags=["hide-input"]
-words = data_size.explored(chapter)
-
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-neighbours", "caption": "The five nearest words of the base language. Choose a word.\n\nCentred vectors at the middle layer of the encoder trained on this machine."}}
+words = data_size.explored(chapter)
 data_size.neighbours(chapter, words)
 
 # %% tags=["hide-input"]

@@ -41,7 +41,7 @@ jobs = None  # runs at a time; None: one a core
 # into consecutive slices, shorter and shorter, with as many tokens a step. Nothing is lost by cutting: what changes is
 # how much of its surroundings a word is seen with. The shortest slice is about half a sentence.
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 from xling_utils import charts, claims
 from xling_utils.chapters import opened, window_size
 

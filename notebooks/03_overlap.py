@@ -50,7 +50,7 @@ jobs = None  # runs at a time; None: one a core
 # - **Code-switched**: in every sentence, three words in ten of those the dictionary has replaced by a translation, which
 #   changes about one word in nine (Wu, Conneau et al. change at most 15 %).
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 from xling_utils import charts, claims
 from xling_utils.chapters import opened, overlap
 

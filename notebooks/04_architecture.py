@@ -42,7 +42,7 @@ jobs = None  # runs at a time; None: one a core
 # the width is solved for it, as the papers do. "Bottom third" and "bottom two thirds" stand for the first three and
 # the first six of the papers' eight blocks.
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 from xling_utils import charts, claims
 from xling_utils.chapters import architecture, opened
 

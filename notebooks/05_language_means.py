@@ -45,7 +45,7 @@ aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 # A language's mean is taken at every layer over the tokens of a thousand sentences or more; everything below is measured
 # on other sentences.
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 from xling_utils import charts, claims
 from xling_utils.chapters import language_means, opened
 

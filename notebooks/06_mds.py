@@ -43,7 +43,7 @@ aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 # have. *BLEU-1* is the share of predicted words that are in the reference translation, order aside ({ref}`how both are measured <token-translation>`).
 # *Third languages* is the share that neither of the two has and some other language does: a model that answers in a language nobody asked for.
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 from xling_utils import charts, claims
 from xling_utils.chapters import mds, opened
 

@@ -52,7 +52,7 @@ aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 # - **English twice**: the same sentences read by two encoders of English that differ in their first weights and in the order of
 #   what they read. More alike than this, two encoders of two languages cannot be expected to be.
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 from xling_utils import charts, claims
 from xling_utils.chapters import cka, opened
 

@@ -53,7 +53,7 @@ jobs = None  # runs at a time; None: one a core
 # - **Reversed word order**: the sentences of Fake-English, last word first.
 # - **Untrained**: the first weights of the original. What it finds is not learned.
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 from xling_utils import charts, claims
 from xling_utils.chapters import minimult, opened
 

@@ -17,6 +17,7 @@ from xling_utils.book.rendering import pages
 
 PAGES = [("book", page) for page in [*pages(REPOSITORY), "search", "genindex"]]
 PAGES += [("sample_html", page) for page in pages(HERE / "sample")]
+CHAPTERS = [page.removeprefix("notebooks/") for page in pages(REPOSITORY) if page.startswith("notebooks/")]
 VIEWS = {1280: ("light", "dark"), 768: ("light",), 390: ("light", "dark")}
 """Width -> what its reader prefers: charts are drawn for a width, and follow from light to dark by themselves."""
 
@@ -284,3 +285,43 @@ def test_the_ledger_is_filtered_and_leads_to_figures_data_and_commands(book: Pat
     caption = "return document.getElementById(arguments[0]).querySelector('figcaption')"
     assert ".csv" in browser.run(f"{caption}.innerHTML", anchor)
     assert "xling run " in browser.run(f"{caption}.textContent", anchor)
+
+
+BARS = """return [...document.querySelectorAll(".cell")]
+  .filter((cell) => cell.querySelector("details.hide"))
+  .filter((cell) => !(cell.querySelector(".cell_output")?.getBoundingClientRect().height > 0))
+  .filter((cell) => cell.nextElementSibling?.matches(".cell"))
+  .map((cell) => cell.textContent.trim().slice(0, 80))"""
+COVERED_NOTES = """return [...document.querySelectorAll("aside.term-note")].filter((note) => {
+  const box = note.getBoundingClientRect(), bar = 70;
+  for (let y = Math.max(box.top, bar) + 2; y < Math.min(box.bottom, innerHeight) - 2; y += 8)
+    if (document.elementFromPoint(box.left + 60, y)?.closest(".bd-sidebar-secondary")) return true;
+}).map((note) => note.textContent.trim())"""
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_bar_of_code_follows_another_and_figures_say_where_they_come_from(
+    chapter: str, book: Path, browser: Browser
+) -> None:
+    browser.open(book / "notebooks" / f"{chapter}.html")
+    assert browser.run(BARS) == []
+    captions = browser.run(
+        "return [...document.querySelectorAll('figure figcaption')].map((caption) =>"
+        " [...caption.querySelectorAll('[class^=badge-]')].map((badge) => badge.textContent))"
+    )
+    assert captions and all(captions)
+    assert {badge for badges in captions for badge in badges} <= {"live", "recorded", "paper"}
+    code = browser.run("return document.querySelector('.bd-article').textContent")
+    assert f'opened("{chapter}"' not in code, "a cell that only prepares"
+
+
+@pytest.mark.parametrize("chapter", ["01_data_size", "05_language_means"])
+def test_notes_in_the_margin_are_not_covered_by_the_contents(chapter: str, book: Path, browser: Browser) -> None:
+    browser.open(book / "notebooks" / f"{chapter}.html", width=1440)
+    assert browser.run("return document.querySelectorAll('aside.term-note').length") > 3
+    tops = "return [...document.querySelectorAll('aside.term-note')].map((note) => note.getBoundingClientRect().top)"
+    for top in browser.run(tops):
+        for above in (100, 400, 650, 800):
+            browser.run("scrollTo(0, arguments[0])", top - above)
+            # The theme looks at what is in sight after a scroll, and folds slowly.
+            browser.wait(lambda: browser.run(COVERED_NOTES) == [], "the contents stay over a note")
