@@ -78,13 +78,17 @@ architecture.factor(chapter, "heads")
 architecture.factor(chapter, "parameters")
 
 # %% tags=["hide-input"]
-charts.show(architecture.paper_parameters())
+charts.show(architecture.paper_parameters(), digits=1)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-four", "caption": "Four languages in one encoder cost nothing, if it is wide enough.\n\nEnglish with the base language; every language gets as many tokens as in the bilingual runs."}}
 architecture.factor(chapter, "four languages")
 
 # %% [markdown]
 # ## Objective, separators, tokens
+#
+# Three choices that concern no block of the encoder. *Next sentence prediction* is BERT's second task: does this sentence follow that one? A *separator*
+# may be the same for both languages or tell which of them an input is of. And the *tokens* may be characters, word pieces or whole words; characters
+# make an input several times as long, words leave out all that are rare.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-objective", "caption": "Next sentence prediction makes no difference here.\n\nMarks as above; squares are the means of E's table 8."}}
 architecture.factor(chapter, "objective")
@@ -94,6 +98,10 @@ architecture.factor(chapter, "separator")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tokens", "caption": "Characters align words worst, and find the most names.\n\nMarks as above; squares are the means of E's table 10."}}
 architecture.factor(chapter, "tokens")
+
+# %% [markdown] tags=["of-the-record"]
+# Next sentence prediction, which hurt K et al., and separators make no difference that five seeds could tell. Tokens do, and not in the same way for every task:
+# with characters words align worst, yet names, which show by how they are written, are found most.
 
 # %% [markdown]
 # ## What is kept apart

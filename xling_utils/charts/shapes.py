@@ -186,7 +186,7 @@ def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, descr
     bars = base.mark_bar(color=MODEL_COLOURS["BERT"]).encode(
         y=y, tooltip=["language:N", "layer:Q", alt.Tooltip("value:Q", format=".3f")]
     )
-    whiskers = base.mark_rule(strokeWidth=2, color="#888888").encode(y="low:Q", y2="high:Q")
+    whiskers = base.mark_rule(strokeWidth=2, color="currentColor").encode(y="low:Q", y2="high:Q")
     return _framed(alt.layer(bars, whiskers).add_params(layer), description)
 
 
@@ -205,7 +205,7 @@ def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str)
         tooltip=["group:N", "shown:N", alt.Tooltip("value:Q", format=".3f"), "seeds:Q"],
     )
     bars = base.mark_bar().encode(y=alt.Y("value:Q", title="mean reciprocal rank"))
-    whiskers = base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q", color=alt.value("#888888"))
+    whiskers = base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q", color=alt.value("currentColor"))
     return _framed(alt.layer(bars, whiskers), description)
 
 
@@ -251,7 +251,7 @@ def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) ->
         x=alt.X("similarity:Q", title="cosine similarity", scale=alt.Scale(domain=[0, 1], clamp=True)),
         color=alt.Color(
             "correct:N",
-            scale=alt.Scale(domain=["translation", "other word"], range=["#009E73", "#999999"]),
+            scale=alt.Scale(domain=["translation", "other word"], range=["#009E73", "#77B8E0"]),
             legend=alt.Legend(title=None, orient="top"),
         ),
         tooltip=["neighbour:N", alt.Tooltip("similarity:Q", format=".2f"), "correct:N"],
