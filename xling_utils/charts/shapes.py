@@ -241,9 +241,9 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
     return _framed(alt.layer(rule, point, name), description, room=NAME_OF_A_LANGUAGE)
 
 
-def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) -> alt.Chart:
+def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) -> alt.LayerChart:
     """The nearest translations of a word chosen from a list. Columns ``word, language, neighbour, similarity,
-    rank, correct``."""
+    rank, correct``, and ``told``, where the translation stands."""
     word = alt.param(name="word_shown", value=words[0], bind=alt.binding_select(options=list(words), name="Word "))
     base = alt.Chart(rows).transform_filter("datum.word == word_shown")
     bars = base.mark_bar().encode(
@@ -256,7 +256,9 @@ def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) ->
         ),
         tooltip=["neighbour:N", alt.Tooltip("similarity:Q", format=".2f"), "correct:N"],
     )
-    return framed(bars.add_params(word), description, 150)
+    told = base.transform_filter("datum.rank == 1").mark_text(align="right", dy=-8, fontSize=12, color="currentColor")
+    told = told.encode(x=alt.value("width"), y=alt.value(0), text="told:N")
+    return framed(alt.layer(bars, told).add_params(word), description, 150)
 
 
 def tooltip(*names: str | alt.Tooltip) -> list[str | alt.Tooltip]:
