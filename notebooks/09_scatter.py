@@ -52,7 +52,7 @@ jobs = None  # runs at a time; None: one a core
 # base run of {doc}`chapter 1 <01_data_size>` and with {term}`Fake-English` in place of English ({doc}`chapter 3 <03_overlap>`), with the same seeds, so that their
 # difference, an effect such as the other chapters measure, has its scatter too.
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 from xling_utils import charts
 from xling_utils.chapters import opened, scatter
 

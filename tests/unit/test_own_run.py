@@ -5,9 +5,10 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from xling_utils.book import own_run
+from xling_utils.book import chapter_pages, own_run
 from xling_utils.book.parameters import default_parameters
 from xling_utils.chapters import of_ones_own, opened
+from xling_utils.charts.offline import VEGALITE
 from xling_utils.claims import listing
 from xling_utils.core.specs import LANGUAGES
 
@@ -61,3 +62,16 @@ def test_recorded_verdicts_stand_only_beside_the_books_own_rows() -> None:
         own = opened("03_overlap", scale, read, 1, "none")
         assert not own.of_the_book and len(own.recorded) and listing.of_chapter(own) is None
         assert own.on_real_text.of_the_book
+
+
+def test_a_figure_says_where_its_numbers_come_from() -> None:
+    def cell(*shown: str | None) -> dict:
+        rows = [{"value": 1.0} | ({"shown": each} if each else {}) for each in shown]
+        return {"outputs": [{"data": {VEGALITE: {"datasets": {"a": rows, "b": [{"name": "chance"}]}}}}]}
+
+    assert chapter_pages._badges(cell("this machine", "recorded", "paper E"), "recorded") == (
+        " [live]{.badge-live} [recorded]{.badge-recorded} [paper]{.badge-paper}"
+    )
+    assert chapter_pages._badges(cell(None), "live") == " [live]{.badge-live}"
+    assert chapter_pages._badges(cell("French"), "recorded") == " [recorded]{.badge-recorded}"
+    assert chapter_pages._badges({"outputs": []}, "recorded") == ""

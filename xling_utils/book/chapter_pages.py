@@ -80,7 +80,7 @@ def _badges(cell: Mapping[str, Any], otherwise: str) -> str:
     """Where the numbers of a figure come from, as *How to read* explains it: what its rows say (``shown``), and
     ``otherwise`` where they do not say it."""
     charts = [output["data"].get(offline.VEGALITE) for output in cell["outputs"] if "data" in output]
-    rows = [row for chart in filter(None, charts) for rows in chart["datasets"].values() for row in rows]
+    rows = [row for chart in filter(None, charts) for rows in chart.get("datasets", {}).values() for row in rows]
     said = {row["shown"] for row in rows if "shown" in row} or ({None} if rows else set())
     from_ = {"paper" if shown in PAPERS else SOURCES.get(shown, otherwise) for shown in said}
     return "".join(f" [{source}]{{.badge-{source}}}" for source in ("live", "recorded", "paper") if source in from_)
