@@ -49,7 +49,7 @@ sentences = None  # of text a language; None: as many as the scale reads
 #
 # What this machine has not trained yet, it trains now; what it has, it reads from its store.
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 from xling_utils import charts, claims
 from xling_utils.chapters import data_size, opened
 
@@ -171,10 +171,8 @@ data_size.distances(chapter)
 # most where the alphabet is shared and least where it is another. There, at the large size, the intervals of BERT and word2vec overlap. At the small size
 # BERT with many updates lies at 3.0<!-- value: BERT on little real text --> times chance over six languages, and the static vectors at 1.7<!-- value: static vectors on little real text --> times.
 
-# %% tags=["hide-input", "of-the-record"]
-real = chapter.on_real_text
-
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-natural", "caption": "Real text: BERT aligns on little text, static vectors on much, and most where word pieces are shared.\n\nMean reciprocal rank among the dictionary's targets, plain cosine, pairs spelt alike left out; middle layer. Recorded seeds with 95 % intervals. Pick the language below the chart."}}
+real = chapter.on_real_text
 data_size.headline(real)
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-natural-static", "caption": "Real text, static vectors, large data size: the closer the alphabets, the better.\n\nThe lighter bars also count pairs of identical strings (names, loans, numbers), which static vectors get for nothing."}}
@@ -209,17 +207,11 @@ data_size.inference(real)
 # %% [markdown]
 # ## Verdicts
 #
-# Is it so? Each claim with its tests, decided on the recorded seeds as {doc}`the ledger </book/ledger>` explains, and on what was trained
-# on this machine. Values are means with half of their 95 % interval, and how many seeds that is over.
+# Is it so? A line for each claim, with its verdict and the effect that it rests on: on the recorded seeds as {doc}`the ledger </book/ledger>` explains, or on
+# what was trained on this machine. Values are means with half of their 95 % interval, and how many seeds that is over. Open a line for its tests.
 
 # %% tags=["hide-input"]
-charts.of_claims(claims.of_chapter(chapter))
-
-# %% [markdown] tags=["of-the-record"]
-# The same on real text:
-
-# %% tags=["hide-input", "of-the-record"]
-charts.of_claims(claims.of_chapter(real, languages=("fr", "ru")))
+charts.of_claims(claims.of_chapter(chapter, languages=("fr", "ru")))
 
 # %% [markdown]
 # ## Limits
@@ -242,10 +234,8 @@ charts.of_claims(claims.of_chapter(real, languages=("fr", "ru")))
 # The chart shows a few words of the first seed's encoder; the widget below it needs a running notebook, and there
 # takes any word of the dictionary.
 
-# %% tags=["hide-input"]
-words = data_size.explored(chapter)
-
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-neighbours", "caption": "The five nearest words of the base language. Choose a word.\n\nCentred vectors at the middle layer of the encoder trained on this machine."}}
+words = data_size.explored(chapter)
 data_size.neighbours(chapter, words)
 
 # %% tags=["hide-input"]

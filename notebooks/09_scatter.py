@@ -55,7 +55,7 @@ sentences = None  # of text a language; None: as many as the scale reads
 # base run of {doc}`chapter 1 <01_data_size>` and with {term}`Fake-English` in place of English ({doc}`chapter 3 <03_overlap>`), with the same seeds, so that their
 # difference, an effect such as the other chapters measure, has its scatter too.
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 from xling_utils import charts
 from xling_utils.chapters import opened, scatter
 

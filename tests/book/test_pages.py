@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from selenium.webdriver.common.keys import Keys
 
 from tests.book import axe
 from tests.book.browser import Browser
@@ -16,6 +17,7 @@ from xling_utils.book.rendering import pages
 
 PAGES = [("book", page) for page in [*pages(REPOSITORY), "search", "genindex"]]
 PAGES += [("sample_html", page) for page in pages(HERE / "sample")]
+CHAPTERS = [page.removeprefix("notebooks/") for page in pages(REPOSITORY) if page.startswith("notebooks/")]
 VIEWS = {1280: ("light", "dark"), 768: ("light",), 390: ("light", "dark")}
 """Width -> what its reader prefers: charts are drawn for a width, and follow from light to dark by themselves."""
 
@@ -64,7 +66,7 @@ return [...document.querySelectorAll(".vega-chart")].filter((chart) => chart.cli
 # What is wider than its place: verdicts, formulas and, on a wide page, commands.
 CUT = """
 const wide = innerWidth > 1000 ? ", .highlight-sh pre" : "";
-const boxes = ":is(.text_html:has(> table.claims), table.claims td, mjx-container[display=true]" + wide + ")";
+const boxes = ":is(.text_html:has(> .claims), .claims td, .ledger summary, mjx-container[display=true]" + wide + ")";
 return [...document.querySelectorAll(boxes)]
   .filter((box) => box.scrollWidth > box.clientWidth + 1 && box.clientWidth > 0)
   .map((box) => `${box.tagName} ${box.textContent.trim().slice(0, 60)}`);
@@ -202,6 +204,15 @@ def test_widget_shows_its_saved_state(sample_html: Path, browser: Browser) -> No
     )
 
 
+def test_widgets_that_need_a_kernel_are_switched_off_and_say_so(sample_html: Path, browser: Browser) -> None:
+    browser.open(sample_html / "notebooks" / "01_sample.html")
+    host = "document.querySelector('script[type=\"application/vnd.jupyter.widget-view+json\"]').parentElement"
+    browser.wait(lambda: "running notebook" in browser.run(f"return {host}.textContent"), "nothing says so")
+    alive = f"return {host}.querySelectorAll(':is(input, select, button, .noUi-target):not([disabled])').length"
+    assert browser.run(alive) == 0 and browser.run(f"return {host}.querySelectorAll('[disabled]').length") > 0
+    assert browser.run("return document.querySelectorAll('.vega-bindings [disabled]').length") == 0
+
+
 def test_injected_parameters_are_not_shown(sample_html: Path, browser: Browser) -> None:
     browser.open(sample_html / "notebooks" / "01_sample.html")
     code = browser.run("return [...document.querySelectorAll('.cell_input')].map((cell) => cell.textContent)")
@@ -225,17 +236,40 @@ def test_a_moved_sentence_stands_on_the_page_itself_in_the_dark(book: Path, brow
     assert browser.run(behind) == "rgba(0, 0, 0, 0)", "its text has the page's colour, so it needs the page's ground"
 
 
+UNFOLDED = "document.querySelectorAll('.claims details, .ledger details').forEach((fold) => { fold.open = true; });"
+
+
 def test_values_of_verdicts_name_their_language_where_columns_wrap(book: Path, browser: Browser) -> None:
-    named = """return [...document.querySelectorAll("table.claims td:not(:first-child)")]
+    named = """return [...document.querySelectorAll(".claims td:not(:first-child)")]
       .map((cell) => [cell.dataset.of, getComputedStyle(cell, "::before")])
       .map(([name, style]) => style.display !== "none" && style.content === JSON.stringify(name))"""
     browser.open(book / "notebooks/04_architecture.html", width=390)
+    browser.run(UNFOLDED)
     assert any(browser.run(named)), "the table of real text has a column for every language"
-    wide = "table.claims:has(thead th:nth-child(6))"
-    empty = f"return [...document.querySelectorAll('{wide} td.nothing')].map((cell) => cell.checkVisibility())"
+    assert browser.run(CUT) == []
+    empty = "return [...document.querySelectorAll('.claims td.nothing')].map((cell) => cell.checkVisibility())"
     assert (shown := browser.run(empty)) and not any(shown), "a language without a value takes no line"
     browser.open(book / "notebooks/05_language_means.html", width=1280)
+    browser.run(UNFOLDED)
     assert not any(browser.run(named)), "in a table the head names them"
+    assert browser.run(CUT) == [] and axe.violations(browser) == []
+
+
+@pytest.mark.parametrize("page", ["notebooks/06_mds", "book/ledger"])
+def test_what_a_verdict_rests_on_is_folded_and_opens_by_the_keyboard_and_in_print(
+    page: str, book: Path, browser: Browser
+) -> None:
+    browser.open(book / f"{page}.html", width=1280)
+    assert browser.run("return document.documentElement.scrollHeight") < 20_000
+    inside = """return [...document.querySelectorAll("details:is(.claim, .ledger *) > :not(summary)")]
+      .map((part) => part.checkVisibility({contentVisibilityAuto: true}) && part.getClientRects().length > 0)"""
+    assert (folded := browser.run(inside)) and not any(folded)
+    browser.run("document.querySelector(':is(.claims, .ledger) summary').focus()")
+    browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    assert any(browser.run(inside)) and not all(browser.run(inside))
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert all(browser.run(inside)), "paper cannot be opened"
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_the_ledger_is_filtered_and_leads_to_figures_data_and_commands(book: Path, browser: Browser) -> None:
@@ -260,3 +294,43 @@ def test_the_ledger_is_filtered_and_leads_to_figures_data_and_commands(book: Pat
     caption = "return document.getElementById(arguments[0]).querySelector('figcaption')"
     assert ".csv" in browser.run(f"{caption}.innerHTML", anchor)
     assert "xling run " in browser.run(f"{caption}.textContent", anchor)
+
+
+BARS = """return [...document.querySelectorAll(".cell")]
+  .filter((cell) => cell.querySelector("details.hide"))
+  .filter((cell) => !(cell.querySelector(".cell_output")?.getBoundingClientRect().height > 0))
+  .filter((cell) => cell.nextElementSibling?.matches(".cell"))
+  .map((cell) => cell.textContent.trim().slice(0, 80))"""
+COVERED_NOTES = """return [...document.querySelectorAll("aside.term-note")].filter((note) => {
+  const box = note.getBoundingClientRect(), bar = 70;
+  for (let y = Math.max(box.top, bar) + 2; y < Math.min(box.bottom, innerHeight) - 2; y += 8)
+    if (document.elementFromPoint(box.left + 60, y)?.closest(".bd-sidebar-secondary")) return true;
+}).map((note) => note.textContent.trim())"""
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_bar_of_code_follows_another_and_figures_say_where_they_come_from(
+    chapter: str, book: Path, browser: Browser
+) -> None:
+    browser.open(book / "notebooks" / f"{chapter}.html")
+    assert browser.run(BARS) == []
+    captions = browser.run(
+        "return [...document.querySelectorAll('figure figcaption')].map((caption) =>"
+        " [...caption.querySelectorAll('[class^=badge-]')].map((badge) => badge.textContent))"
+    )
+    assert all(captions)
+    assert {badge for badges in captions for badge in badges} <= {"live", "recorded", "paper"}
+    code = browser.run("return document.querySelector('.bd-article').textContent")
+    assert f'opened("{chapter}"' not in code, "a cell that only prepares"
+
+
+@pytest.mark.parametrize("chapter", ["01_data_size", "05_language_means"])
+def test_notes_in_the_margin_are_not_covered_by_the_contents(chapter: str, book: Path, browser: Browser) -> None:
+    browser.open(book / "notebooks" / f"{chapter}.html", width=1440)
+    assert browser.run("return document.querySelectorAll('aside.term-note').length") > 3
+    tops = "return [...document.querySelectorAll('aside.term-note')].map((note) => note.getBoundingClientRect().top)"
+    for top in browser.run(tops):
+        for above in (100, 400, 650, 800):
+            browser.run("scrollTo(0, arguments[0])", top - above)
+            # The theme looks at what is in sight after a scroll, and folds slowly.
+            browser.wait(lambda: browser.run(COVERED_NOTES) == [], "the contents stay over a note")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from xling_utils.charts import contrast_shapes, layer_shapes, offline, shapes
+from xling_utils.charts import contrast_shapes, layer_shapes, offline, shapes, shift_shapes
 from xling_utils.core.errors import UserError
 
 RUNS = pd.DataFrame(
@@ -178,3 +178,70 @@ def test_rows_of_ones_own_are_drawn_over_layers() -> None:
         layer_shapes.over_layers([rows], ["mrr", "cka"])
     with pytest.raises(UserError, match="several rows of 'mrr' at a layer"):
         layer_shapes.over_layers([rows, rows], ["mrr"])
+
+
+def contrasts() -> dict[str, Any]:
+    """French has both conditions, Russian one; a paper has the second measure alone."""
+    marks = [("all", "French", "f1"), ("all", "Russian", "f1"), ("one", "Russian", "f1"), ("all", "French", "mrr"),
+             ("all", "paper E", "mrr")]  # fmt: skip
+    rows = pd.DataFrame(marks, columns=["condition", "shown", "measure"])
+    rows = rows.assign(value=0.1, low=-0.2, high=0.4, seeds=3)
+    floors = pd.DataFrame(columns=["measure", "name", "value"])
+    return contrast_shapes.contrasts(
+        rows, floors, conditions=["all", "one"], measures=["f1", "mrr"], description="Contrasts."
+    ).to_dict()
+
+
+def test_marks_stand_around_the_middle_of_their_line() -> None:
+    spec = contrasts()
+    rows = next(rows for rows in spec["datasets"].values() if rows and "place" in rows[0])
+    places = {(row["condition"], row["measure"], row["shown"]): row["place"] for row in rows}
+    assert places["one", "f1", "Russian"] == 0
+    assert places["all", "f1", "French"] == -places["all", "f1", "Russian"] == -0.5
+    offset = next(layer["encoding"]["yOffset"] for layer in spec["layer"] if "yOffset" in layer["encoding"])
+    assert offset["field"] == "place" and sum(offset["scale"]["domain"]) == 0
+
+
+def test_a_legend_names_what_the_chosen_measure_shows() -> None:
+    shown = {"f1": ["French", "Russian"], "mrr": ["paper E", "French"]}
+    for layer in contrasts()["layer"][:2]:
+        legend = layer["encoding"]["color"]["legend"]["values"]["expr"]
+        assert json.loads(legend[1 : legend.rindex(")")]) == shown and legend.endswith("[measure_shown]")
+
+
+def layers(*kinds: str) -> dict[str, Any]:
+    rows = pd.DataFrame(
+        {"kind": kinds, "measure": "f1", "layer": 0, "value": 0.9, "low": -0.1, "high": 1.2, "seeds": 3}
+    )
+    return layer_shapes.profiles(
+        rows, kinds=[*kinds, "never measured"], measures=["f1"], y_title="F1", description="Layers."
+    ).to_dict()
+
+
+def test_grey_is_what_nothing_was_learned_for() -> None:
+    colours = layers("two monolingual", "one untrained", "one bilingual", "commonest label")["layer"][0]["encoding"]
+    scale = colours["color"]["scale"]
+    assert scale["domain"] == ["two monolingual", "one untrained", "one bilingual", "commonest label"]
+    assert [colour in layer_shapes.GREYS for colour in scale["range"]] == [False, True, False, True]
+    assert not {*layer_shapes.HUES, *shapes.SHOWN_COLOURS.values()} & {*layer_shapes.GREYS} - {
+        shapes.MODEL_COLOURS["untrained"]
+    }
+
+
+def test_bars_end_where_the_measure_does() -> None:
+    first = layers("one")["layer"][0]
+    transforms = {each["as"]: each["calculate"] for each in first["transform"] if "as" in each}
+    assert "max(0, datum.low)" in transforms["bottom"] and "min(1, datum.high)" in transforms["top"]
+    assert all("isValid" in each for each in transforms.values()), "no bar where there is no interval"
+
+
+def test_languages_stand_by_value_with_their_gain_beside_them() -> None:
+    rows = pd.DataFrame({"kind": ["as it is", "shifted"] * 2, "language": ["Thai", "Thai", "Urdu", "Urdu"],
+                         "value": [0.4, 0.5, 0.6, 0.9], "gained": ["", "+0.100", "", "+0.300"]})  # fmt: skip
+    rows = rows.assign(measure="f1", low=0.1, high=0.9, seeds=3)
+    chart = shift_shapes.by_language(
+        rows, kinds=["as it is", "shifted"], measures=["f1"], gain="gain", description="By language."
+    )
+    drawn = vl_convert.vegalite_to_svg(chart.to_dict() | {"width": 500})
+    assert drawn.index(">Urdu<") < drawn.index(">Thai<")
+    assert ">+0.300<" in drawn and ">+0.100<" in drawn and ">gain<" in drawn

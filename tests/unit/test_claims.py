@@ -1,6 +1,5 @@
 """The ledger: claims as data, findings on the committed rows, what chapters, terminal and page show of them."""
 
-import html
 import json
 import re
 from dataclasses import replace
@@ -10,16 +9,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
 from scipy.stats import ttest_1samp
 
-from xling_utils import chapters
 from xling_utils.book import ledger_page
-from xling_utils.chapters import MODULES, columns, records
+from xling_utils.chapters import MODULES, columns, opened, records
 from xling_utils.charts import tables
 from xling_utils.claims import ledger, listing, plan, power, replication, testing
 from xling_utils.claims.predicates import Predicate, Sample, names_in
 from xling_utils.claims.verdicts import FAILS, HOLDS, IN_PART, OPEN, POWER, UNTESTABLE, UNTESTED, VERDICTS, part
 from xling_utils.core.errors import UserError
+from xling_utils.core.specs import LANGUAGES
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = {f"R{n:02}" for n in range(1, 34)}
@@ -219,14 +219,17 @@ def test_the_table_of_a_chapter() -> None:
     live = records.load("03_overlap", "controlled")
     live = live[live["seed"] == 11]
     shown = listing.table("03_overlap", "controlled", live)
-    assert list(shown.columns) == ["id", "claim", "test", "recorded", "this machine", "verdict"]
+    assert list(shown.columns) == ["id", "paper", "claim", "test", "recorded", "this machine", "effect", "verdict"]
     assert (shown["id"] != "").sum() >= 15 and shown["this machine"].dropna().str.endswith("(1)").all()
     without = shown[shown[["recorded", "this machine"]].isna().all(axis=1)]
     assert set(without["verdict"]) <= {"not testable at this size"} and without["test"].str.startswith("on its").all()
+    assert not without["effect"].any()
     alone = listing.table("03_overlap", "controlled", live, recorded=False)
     assert {OPEN, ""} <= set(alone["verdict"]) <= {OPEN, UNTESTABLE, ""}
     natural = listing.table("03_overlap", "natural", live[:0], languages=["fr", "ru"])
     assert {"French", "Russian"} < set(natural.columns)
+    floor = natural[natural["verdict"] == UNTESTABLE]
+    assert len(floor) and floor[["recorded", "French", "Russian"]].isna().all(axis=None), "a gate's numbers, as results"
     nothing = pd.DataFrame(columns=list(columns("03_overlap")))
     assert listing.table("03_overlap", "smoke", nothing).empty
 
@@ -234,8 +237,9 @@ def test_the_table_of_a_chapter() -> None:
 def test_the_page_escapes_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     page = ledger_page.page()
     assert page.count("<article") == len(ledger.load().claims)
+    assert page.count("<details>") == page.count("<article")
     for claim in ledger.load().claims:
-        assert html.escape(claim.claim) in page
+        assert escape(claim.claim) in page
     bars = ledger_page.summary()
     for paper in "ABCDE":
         assert re.search(rf'aria-label="{paper}: \d+ ', bars)
@@ -327,9 +331,11 @@ def test_a_language_is_judged_with_the_english_of_its_own_encoders() -> None:
     french = rows[rows["run"].isin(rows.loc[rows["target"] == "fr", "run"]) & rows["target"].isin(["en", "fr"])]
     own = ledger.load().test({chapter: french}, "natural")
     expected = {part.text: listing.short(part) for finding in own for part in finding.parts}
+    parts = [part for each in ledger.findings_of_language("fr", chapter, "natural") for part in each.parts]
+    assert len(parts) > 30 and any("English" in part.text for part in parts)
+    assert [listing.short(part) for part in parts] == [expected[part.text] for part in parts]
     shown = listing.table(chapter, "natural", rows[:0], languages=["fr"]).dropna(subset="French")
-    assert len(shown) > 30 and shown["test"].str.contains("English").any()
-    assert shown["French"].tolist() == [expected[test] for test in shown["test"]]
+    assert len(shown) and shown["French"].tolist() == [expected[test] for test in shown["test"]]
 
 
 def test_a_new_seed_is_compared_in_what_is_recorded() -> None:
@@ -350,15 +356,30 @@ def test_a_used_seed_is_refused() -> None:
             replication.measure(seed)
 
 
-def test_a_claim_stands_above_its_tests() -> None:
-    frame = listing.table("02_window_size", "controlled", chapters.empty("02_window_size"))
+def test_a_claim_is_a_line_with_its_tests_folded_below() -> None:
+    book = opened("03_overlap", "controlled", list(LANGUAGES[1:]), 1, "none")
+    frame = listing.of_chapter(book, languages=["fr", "ru"])
     shown = tables.of_claims(frame).data
-    assert shown.count('<tr class="claim">') == shown.count("<tbody>") == (frame["id"] != "").sum()
-    assert shown.count('<td data-of="test">') == len(frame)
+    claims = frame.loc[frame["id"] != "", "id"].unique()
+    assert shown.count('<details class="claim">') == len(claims)
+    results = shown[: shown.index("could not be tested at this size")]
+    assert 10 < results.count("<summary>") < len(claims), "controls, and claims on their floor, are folded together"
     assert shown.count('<td data-of="recorded">') == frame["recorded"].notna().sum() > 0
-    assert 'colspan="2"' in shown
     first = frame.iloc[0]
-    assert f'{html.escape(first["claim"])} <span class="claim-verdict">{first["verdict"]}</span>' in shown
+    line = shown[: shown.index("</summary>")]
+    assert escape(first["claim"]) in line and first["verdict"] in line and first["effect"] in line
+    assert line.count("claim-verdict") == 2 and "real text" in line and first["test"] not in line
+
+
+def test_an_effect_is_of_the_test_that_the_verdict_rests_on() -> None:
+    found = [finding for scale in ("controlled", "natural") for finding in ledger.findings(scale)]
+    several = [finding for finding in found if len(finding.parts) > 1]
+    assert {HOLDS, IN_PART, FAILS, OPEN} <= {finding.verdict for finding in several}
+    for finding in several:
+        ps = [part.p for part in finding.parts]
+        least = {HOLDS: max(p[0] for p in ps), IN_PART: min(p[0] for p in ps), FAILS: min(p[2] for p in ps)}
+        p = finding.rests_on.p
+        assert least.get(finding.verdict, min(min(p[0], p[2]) for p in ps)) in (p[0], p[2])
 
 
 def test_a_listing_begins_with_its_counts() -> None:

@@ -106,13 +106,17 @@ def rows_of(condition: str, by_seed: dict[int, float]) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def test_differences_are_paired_by_seed_and_in_percent():
+def test_differences_are_paired_by_seed_and_in_percent_of_what_lies_above_a_guess():
     table = pd.concat([rows_of("base", {1: 0.5, 2: 0.7, 3: 0.6}), rows_of("other", {1: 0.4, 2: 0.6, 3: 0.5})])
     found = contrast_figures.values(table, scale("controlled"), ["condition"], "fr")
-    changes = contrast_figures.differences(found, "condition", "base")
-    assert changes.to_dict("records") == [{"condition": "other", "inference": "-17 (-17 to -17)"}]
-    one = contrast_figures.differences(found[found["seed"] == 1], "condition", "base")
-    assert one["inference"].tolist() == ["-20"]
+
+    def told(guess: float, rows: pd.DataFrame = found) -> list[str | None]:
+        floor = pd.DataFrame({"measure": ["inference (accuracy)"], "name": "guess", "value": guess})
+        return contrast_figures.differences(rows, "condition", "base", floor)["inference"].tolist()
+
+    assert told(0.0) == ["-17 (-17 to -17)"] and told(0.2) == ["-25 (-25 to -25)"]
+    assert told(0.0, found[found["seed"] == 1]) == ["-20"]
+    assert told(0.55) == told(0.55, found[found["seed"] == 1]) == [None], "the base is not above it"
 
 
 def test_real_text_is_drawn_a_mark_a_language():

@@ -5,8 +5,12 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from xling_utils.book import own_run
+from xling_utils.book import chapter_pages, own_run
 from xling_utils.book.parameters import default_parameters
+from xling_utils.chapters import of_ones_own, opened
+from xling_utils.charts.offline import VEGALITE
+from xling_utils.claims import listing
+from xling_utils.core.specs import LANGUAGES
 
 CHAPTERS = sorted((Path(__file__).parents[2] / "notebooks").glob("[0-9]*.py"))
 SMOKE = {"scale": "smoke", "languages": ["de"]}
@@ -37,8 +41,37 @@ def test_a_page_of_ones_own_has_no_finding_of_the_book(path: Path) -> None:
 
 def test_what_makes_a_page_ones_own() -> None:
     defaults = default_parameters("02_window_size", jupytext.read(CHAPTERS[1]))
-    assert own_run.differing({"scale": "controlled", "seeds": 3, "live": "all", "jobs": 2}, defaults) == {}
-    assert own_run.differing({**SMOKE, "seeds": 3}, defaults) == SMOKE
+    assert of_ones_own({"scale": "controlled", "seeds": 3, "live": "all", "jobs": 2}) == {}
+    assert of_ones_own({**SMOKE, "seeds": 3}) == SMOKE
     given = {**SMOKE, "seeds": 3, "live": "all", "data": "/a b", "engine": "local"}
     made = "xling run 02_window_size --scale smoke -p languages '[de]' --seeds 3 -p live all --data DIR"
     assert own_run.command("02_window_size", given, defaults) == made
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_the_parameters_of_a_notebook_are_the_books(path: Path) -> None:
+    assert of_ones_own(default_parameters(path.stem, jupytext.read(path))) == {}
+
+
+def test_recorded_verdicts_stand_only_beside_the_books_own_rows() -> None:
+    languages = list(LANGUAGES[1:])
+    book = listing.of_chapter(opened("03_overlap", "controlled", languages, 1, "none"), languages=["ru"])
+    assert book is not None and {"controlled", "natural"} == set(book["scale"]) and "Russian" in book
+    assert book["recorded"].notna().any()
+    for scale, read in (("controlled", ["de"]), ("controlled", languages[::-1]), ("natural", languages)):
+        own = opened("03_overlap", scale, read, 1, "none")
+        assert not own.of_the_book and len(own.recorded) and listing.of_chapter(own) is None
+        assert own.on_real_text.of_the_book
+
+
+def test_a_figure_says_where_its_numbers_come_from() -> None:
+    def cell(*shown: str | None) -> dict:
+        rows = [{"value": 1.0} | ({"shown": each} if each else {}) for each in shown]
+        return {"outputs": [{"data": {VEGALITE: {"datasets": {"a": rows, "b": [{"name": "chance"}]}}}}]}
+
+    assert chapter_pages._badges(cell("this machine", "recorded", "paper E"), "recorded") == (
+        " [live]{.badge-live} [recorded]{.badge-recorded} [paper]{.badge-paper}"
+    )
+    assert chapter_pages._badges(cell(None), "live") == " [live]{.badge-live}"
+    assert chapter_pages._badges(cell("French"), "recorded") == " [recorded]{.badge-recorded}"
+    assert chapter_pages._badges({"outputs": []}, "recorded") == ""

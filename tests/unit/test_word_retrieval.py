@@ -21,7 +21,7 @@ from xling_utils.core.specs import Change, CorpusSpec, EncoderSpec, StaticSpec, 
 from xling_utils.corpora import treebanks
 from xling_utils.measures.encoders.stored_run import Reading
 from xling_utils.measures.tasks import word_retrieval
-from xling_utils.measures.tasks.word_retrieval import dictionary, restrict
+from xling_utils.measures.tasks.word_retrieval import Dictionary, dictionary, restrict
 from xling_utils.models import transformers_format
 from xling_utils.runs.store import SNAPSHOTS, Run
 
@@ -179,6 +179,17 @@ def test_a_translation_without_a_vector_ranks_behind_all_others() -> None:
     y = np.array([[0, 0], [-1, 0], [-1, 1], [-2, 1]], dtype=np.float32)
     found = word_retrieval._reciprocal_ranks(x, y, [{0}, {0, 2}, {1}])
     assert found.tolist() == [1 / 4, 1 / 2, 1 / 4]
+
+
+def test_explorer_begins_with_a_word_that_is_found_and_says_where_a_translation_stands() -> None:
+    words = Dictionary("fr", ["dog", "cat"], ["chat", "chien", "vache"], 2, [{1}, {0}])
+    sources = np.array([[[1, 0], [0, 1]]], np.float32)
+    targets = np.array([[[0, 2], [1, 2], [3, 0]]], np.float32)
+    explored = explorer.Explorer(words, sources, targets)
+    assert explored.found_first(0) == "cat", "of dog the nearest is a cow"
+    assert explored.neighbours("dog", 0, 2)["told"].tolist() == ["chien: number 2 of 3"] * 2
+    assert explored.neighbours("dog", 0, 2)["correct"].tolist() == ["other word", "translation"]
+    assert explored.sample(5, 0)["word"].unique().tolist() == ["cat", "dog"]
 
 
 def test_explorer_takes_an_encoder_of_english_and_one_other_language(stored: Stored) -> None:

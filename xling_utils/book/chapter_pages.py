@@ -10,9 +10,19 @@ from typing import Any
 
 from xling_utils.book import glossary_notes, own_run
 from xling_utils.book.parameters import default_parameters
+from xling_utils.chapters import of_ones_own
+from xling_utils.charts import offline
+from xling_utils.charts.shapes import PAPER_SHAPES
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import json_object
 from xling_utils.core.specs import LANGUAGES, of_earlier_recipe
+
+ALONE = ("model", "aligned", "sentences")
+"""Parameters of runs beside which there are no records."""
+PAPERS = ("paper", *PAPER_SHAPES)
+"""What rows of a paper say that they are."""
+SOURCES = {"this machine": "live", "recorded": "recorded"}
+"""What other rows say that they are -> its badge."""
 
 
 def with_values(text: str) -> str:
@@ -25,7 +35,8 @@ def with_values(text: str) -> str:
 def published(root: Path, path: Path) -> bytes:
     """An executed notebook as the book shows and offers it: without papermill's notes (paths and times of the
     machine that ran it), with the injected parameters out of sight, its numbers filled in, terms explained in the
-    margin, and below each figure its rows and its command."""
+    margin, cells without an output left out, and at each figure whether it is live, recorded or a paper's, its rows and
+    its command."""
     import nbformat
 
     try:
@@ -45,7 +56,7 @@ def published(root: Path, path: Path) -> bytes:
 def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
     given = notebook["metadata"].pop("papermill", {}).get("parameters", {})
     defaults = default_parameters(chapter, notebook)
-    own = own_run.differing(given, defaults)
+    own = of_ones_own(given)
     scales = {scale: _origin(root, chapter, scale) for scale in ("controlled", "natural")}
     if own:
         own_run.described(notebook, own)
@@ -53,22 +64,35 @@ def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
         for key in ("papermill", "execution"):
             cell["metadata"].pop(key, None)
         if figure := cell["metadata"].get("mystnb", {}).get("figure"):
-            recorded = scales["natural" if "natural" in figure["name"] else "controlled"]
-            figure["caption"] += _of_own(chapter, given, defaults, scales) if own else recorded
+            scale = "natural" if "natural" in figure["name"] else given.get("scale", defaults.get("scale"))
+            recorded = scales.get(scale, "") if not any(given.get(name) for name in ALONE) else ""
+            first, *rest = figure["caption"].split("\n\n")
+            rest.append(_of_own(chapter, given, defaults, recorded) if own else recorded)
+            first += _badges(cell, otherwise="recorded" if recorded else "live")
+            figure["caption"] = "\n\n".join([first, *filter(None, rest)])
         tags = cell["metadata"].get("tags", [])
-        if "injected-parameters" in tags and "remove-cell" not in tags:
+        prepares = cell["cell_type"] == "code" and not cell["outputs"] and "parameters" not in tags
+        if prepares and "remove-cell" not in tags:
             cell["metadata"]["tags"] = [*tags, "remove-cell"]
 
 
-def _of_own(chapter: str, given: Mapping[str, Any], defaults: Mapping[str, Any], recorded: Mapping[str, str]) -> str:
-    """For a caption: the command that made a page of one's own, where its rows lie, and of recorded ones beside them
-    where those come from."""
-    scale = given.get("scale", defaults.get("scale"))
-    alone = any(given.get(name) for name in ("model", "aligned", "sentences"))
-    rows = f"_build/records/{chapter}.{scale}{'.own' * alone}.csv"
-    made = f"\n\nMade by `{own_run.command(chapter, given, defaults)}`; rows in `{rows}`."
-    beside = "" if alone else recorded.get(scale, "")
-    return made + (f" Recorded seeds: {beside.strip()}" if beside else "")
+def _badges(cell: Mapping[str, Any], otherwise: str) -> str:
+    """Where the numbers of a figure come from, as *How to read* explains it: what its rows say (``shown``), and
+    ``otherwise`` where they do not say it."""
+    charts = [output["data"].get(offline.VEGALITE) for output in cell["outputs"] if "data" in output]
+    rows = [row for chart in filter(None, charts) for rows in chart.get("datasets", {}).values() for row in rows]
+    said = {row["shown"] for row in rows if "shown" in row} or ({None} if rows else set())
+    from_ = {"paper" if shown in PAPERS else SOURCES.get(shown, otherwise) for shown in said}
+    return "".join(f" [{source}]{{.badge-{source}}}" for source in ("live", "recorded", "paper") if source in from_)
+
+
+def _of_own(chapter: str, given: Mapping[str, Any], defaults: Mapping[str, Any], recorded: str) -> str:
+    """For a caption: the command that made a page of one's own, where its rows lie, and of ``recorded`` ones beside
+    them where those come from."""
+    alone = any(given.get(name) for name in ALONE)
+    rows = f"_build/records/{chapter}.{given.get('scale', defaults.get('scale'))}{'.own' * alone}.csv"
+    made = f"Made by `{own_run.command(chapter, given, defaults)}`; rows in `{rows}`."
+    return f"{made} Recorded seeds: {recorded}" if recorded else made
 
 
 def _origin(root: Path, chapter: str, scale: str) -> str:
@@ -85,7 +109,7 @@ def _origin(root: Path, chapter: str, scale: str) -> str:
     with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
         earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
     recipe = ", with an {ref}`earlier recipe <recipe>`" if earlier else ""
-    return f"\n\n{{download}}`Rows (CSV) <../book/records/{rows.name}>`, made by `{command}`{then}{recipe}."
+    return f"{{download}}`Rows (CSV) <../book/records/{rows.name}>`, made by `{command}`{then}{recipe}."
 
 
 def _blocks(rows: Path) -> dict[int, tuple[int, str]]:

@@ -12,6 +12,7 @@ from xling_utils.claims import power as planning
 from xling_utils.claims.listing import remarks, value, verdict
 from xling_utils.claims.testing import Finding
 from xling_utils.claims.verdicts import CRITERIA, DECIDED, DECIDES, OPEN, VERDICTS
+from xling_utils.core.templates import rendered
 
 SHOWN = ("controlled", "natural")
 """The scales on the page; what the papers' scale would take is said once, above them."""
@@ -122,54 +123,40 @@ def _named(claim: str, listed: Set[str]) -> str:
 
 
 def page() -> str:
-    """HTML: every claim with its verdicts, and what filters them."""
-    by_scale = {scale: ledger.findings(scale) for scale in SHOWN}
+    """HTML: every claim with its verdicts, what they rest on folded below them, and what filters them."""
+    by_scale = [ledger.findings(scale) for scale in SHOWN]
     listed = ledger.load().claims
-    chapters = list(dict.fromkeys(claim.chapter for claim in listed))
     choices = {
         "paper": {paper: paper for paper in (*PAPERS, *OTHERS)},
-        "chapter": {chapter: chapter.split("_", 1)[0].lstrip("0") for chapter in chapters},
+        "chapter": {claim.chapter: _number(claim) for claim in listed},
         "scale": {scale: scale for scale in SHOWN},
         "verdict": {_slug(name): name for name in VERDICTS},
     }
-    filters = "".join(
-        f'<label>{name} <select data-filter="{name}"><option value="">all</option>'
-        + "".join(f'<option value="{key}">{html.escape(text)}</option>' for key, text in options.items())
-        + "</select></label>"
-        for name, options in choices.items()
-    )
-    rows = "".join(_claim(claim, {s: found[n] for s, found in by_scale.items()}) for n, claim in enumerate(listed))
-    form = f'<form class="ledger-filters" hidden>{filters}<output></output></form>'
-    return f'<div class="ledger">{form}{rows}</div><script defer src="../_static/ledger.js"></script>'
+    claims = [_claim(*found) for found in zip(listed, *by_scale, strict=True)]
+    return rendered("book", "ledger.html", choices=choices, claims=claims)
 
 
-def _claim(claim: ledger.Claim, found: Mapping[str, Finding]) -> str:
-    said = "".join(_scale(claim, scale, finding) for scale, finding in found.items())
-    chapter = claim.chapter.split("_", 1)[0].lstrip("0")
-    name, paper = html.escape(claim.id), html.escape(claim.paper)
-    experiments = html.escape(", ".join(claim.experiments))
-    changed = f"<p><b>Changed after the plan</b>: {html.escape(claim.changed)}</p>" if claim.changed else ""
-    return (
-        f'<article id="claim-{name}" data-paper="{paper}" data-chapter="{claim.chapter}">'
-        f'<h3><a href="#claim-{name}">{name}</a> {html.escape(claim.claim)}</h3>'
-        f"<p>{paper}, {html.escape(claim.where)}: {html.escape(claim.theirs)} "
-        f'<a href="../notebooks/{claim.chapter}.html">Chapter {chapter}</a>, {experiments}.</p>'
-        f"{changed}{said}</article>"
-    )
+def _claim(claim: ledger.Claim, *found: Finding) -> dict[str, Any]:
+    """What the template shows of a claim."""
+    known = {name: getattr(claim, name) for name in ("id", "paper", "chapter", "claim", "where", "theirs", "changed")}
+    scales = [
+        {
+            "scale": finding.scale,
+            "kind": _kind(finding),
+            "slug": _slug(finding.verdict),
+            "verdict": verdict(finding),
+            "figure": f"../notebooks/{claim.chapter}.html#{ledger.load().figure(claim, finding.scale)}",
+            "tests": [{"text": part.text, "value": value(part)} for part in finding.parts],
+            "remarks": remarks(finding),
+            "reason": finding.reason,
+        }
+        for finding in found
+    ]
+    return {**known, "number": _number(claim), "experiments": ", ".join(claim.experiments), "scales": scales}
 
 
-def _scale(claim: ledger.Claim, scale: str, finding: Finding) -> str:
-    target = html.escape(f"../notebooks/{claim.chapter}.html#{ledger.load().figure(claim, scale)}")
-    lines = "".join(
-        f'<li>{html.escape(part.text)}: <a href="{target}">{html.escape(value(part))}</a></li>'
-        for part in finding.parts
-    )
-    body = f"<ul>{lines}</ul>" if lines else f"<p>{html.escape(finding.reason)}</p>"
-    more = "".join(f"<li>{html.escape(line)}</li>" for line in remarks(finding))
-    body += f"<details><summary>More</summary><ul>{more}</ul></details>" if more else ""
-    slug = _slug(finding.verdict)
-    said = f'<p><b>{scale}</b> <span class="{_kind(finding)}">{html.escape(verdict(finding))}</span></p>'
-    return f'<section data-scale="{scale}" data-verdict="{slug}">{said}{body}</section>'
+def _number(claim: ledger.Claim) -> str:
+    return claim.chapter.split("_", 1)[0].lstrip("0")
 
 
 def _slug(name: str) -> str:

@@ -10,27 +10,17 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 OF_THE_RECORD = "of-the-record"
 """Tag of cells that speak of what the book's own encoders showed."""
 ASKED = "asked"
 """Metadata of a cell whose heading states a finding: the question that stands for it."""
-SPOKEN_OF = ("scale", "languages", "sentences", "data", "model", "aligned")
-"""Parameters that decide what a page is about; others say how much is trained, and where."""
 OPTIONS = ("scale", "seeds", "data", "engine", "scheduler", "jobs")
 """Parameters that the command line has options for."""
 PLAIN = re.compile(r"[\w.:/-]+")
 ANSWER = re.compile(r"\*\*The answer\.\*\*.*?(\n\n|\Z)", re.DOTALL)
 HEADING = re.compile(r"^(#+) .*$", re.MULTILINE)
-
-
-def differing(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters among ``given`` that make a page one of a run of one's own; empty for the book's. Of a directory
-    of text its name."""
-    found = {name: given[name] for name in SPOKEN_OF if name in given and given[name] != defaults.get(name)}
-    return found | ({"data": Path(found["data"]).name} if "data" in found else {})
 
 
 def described(notebook: dict[str, Any], given: Mapping[str, Any]) -> None:

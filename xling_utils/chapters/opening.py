@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from xling_utils.chapters import planning, records
-from xling_utils.chapters.parameters import check_parameters
+from xling_utils.chapters.parameters import check_parameters, of_ones_own
 from xling_utils.chapters.planning import Planned
 from xling_utils.chapters.rows import empty, table
 from xling_utils.chapters.shared.contrasts import targets
@@ -37,6 +37,8 @@ class Opened:
     sentences: int | None
     measured: pd.DataFrame
     recorded: pd.DataFrame
+    of_the_book: bool
+    """Whether what is shown is the book's own run, of which its claims and verdicts speak."""
 
     @property
     def base(self) -> str:
@@ -83,7 +85,9 @@ class Opened:
     def on_real_text(self) -> Opened:
         """The chapter's records of real text."""
         none, recorded = empty(self.name), records.load(self.name, "natural")
-        return Opened(self.name, "natural", self.languages, self.seeds, "none", None, None, None, None, none, recorded)
+        return Opened(
+            self.name, "natural", self.languages, self.seeds, "none", None, None, None, None, none, recorded, True
+        )
 
     @property
     def targets(self) -> list[str]:
@@ -128,6 +132,9 @@ def opened(
     else:
         compute = Compute(folder, engine, scheduler, jobs)
         measured = table(name, scale, languages, seeds, live, compute, aligned=aligned, sentences=sentences)
-    of_the_book = not (model or aligned or sentences)
-    recorded = records.of_languages(records.load(name, scale), languages) if of_the_book else empty(name)
-    return Opened(name, scale, tuple(languages), seeds, live, folder, model, aligned, sentences, measured, recorded)
+    alone = model or aligned or sentences
+    recorded = empty(name) if alone else records.of_languages(records.load(name, scale), languages)
+    books = not of_ones_own(given | {"languages": list(languages)})
+    return Opened(
+        name, scale, tuple(languages), seeds, live, folder, model, aligned, sentences, measured, recorded, books
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from xling_utils.chapters.sized import SMALLEST
@@ -21,6 +22,23 @@ LEAST = {"seeds": 1, "first_seed": 0}
 MOST_SENTENCES = 10**9
 TEXTS = ("data", "model", "aligned", "scheduler")
 LONGEST = 4096
+BOOKS: dict[str, Any] = {
+    "scale": CONTROLLED,
+    "languages": list(LANGUAGES[1:]),
+    "sentences": None,
+    "data": None,
+    "model": None,
+    "aligned": None,
+}
+"""What the book's own run has of the parameters that decide what a chapter is about; the others say how much is
+trained, and where."""
+
+
+def of_ones_own(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters among ``given`` that make a run one of one's own; empty for the book's. Of a directory of text its
+    name."""
+    found = {name: given[name] for name, books in BOOKS.items() if name in given and given[name] != books}
+    return found | ({"data": Path(found["data"]).name} if "data" in found else {})
 
 
 def check_parameters(values: Mapping[str, Any]) -> None:

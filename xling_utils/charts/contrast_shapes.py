@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import altair as alt
@@ -20,7 +21,7 @@ def contrasts(
     rows: pd.DataFrame, floors: pd.DataFrame, *, conditions: Sequence[str], measures: Sequence[str], description: str
 ) -> alt.LayerChart:
     """One line a condition, for the measure chosen from a list below: a mark at ``value``, a bar from ``low`` to
-    ``high`` over seeds.
+    ``high`` over seeds, but not beyond 0 and 1. Marks stand around the middle of their line.
 
     ``rows`` has columns ``condition``, ``measure``, ``shown`` (a key of ``CONTRAST_MARKS``), ``value``, ``low``,
     ``high`` (no bar where they are NaN), ``seeds``; ``floors`` (``measure``, ``name``, ``value``) are drawn as dashed
@@ -29,28 +30,31 @@ def contrasts(
     measure = measure_choice(measures)
     two_lines = alt.Axis(labelLimit=150, grid=True, labelExpr=TWO_LINES)
     shown = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
+    legend = alt.Legend(title=None, orient="top", values=_of_measure(rows, shown))
+    most = len(shown) / 2
     base = (
-        alt.Chart(rows)
+        alt.Chart(_placed(rows, shown))
         .transform_filter("datum.measure == measure_shown")
+        .transform_calculate(bottom="isValid(datum.low) ? max(0, datum.low) : null", top="min(1, datum.high)")
         .encode(
             y=alt.Y("condition:N", sort=list(conditions), title=None, axis=two_lines),
-            yOffset=alt.YOffset("shown:N", sort=shown),
+            yOffset=alt.YOffset("place:Q", scale=alt.Scale(domain=[-most, most])),
             color=alt.Color(
                 "shown:N",
                 scale=alt.Scale(domain=shown, range=[CONTRAST_MARKS[name][0] for name in shown]),
-                legend=alt.Legend(title=None, orient="top"),
+                legend=legend,
             ),
             tooltip=tooltip("condition:N", alt.Tooltip("shown:N", title="source")),
         )
     )
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True))
-    bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", title=None), x2="high:Q")
+    bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("bottom:Q", title=None), x2="top:Q")
     marks = base.mark_point(size=75, filled=True).encode(
         x=x,
         shape=alt.Shape(
             "shown:N",
             scale=alt.Scale(domain=shown, range=[CONTRAST_MARKS[name][1] for name in shown]),
-            legend=alt.Legend(title=None, orient="top"),
+            legend=legend,
         ),
     )
     line = alt.Chart(floors).transform_filter("datum.measure == measure_shown").encode(x="value:Q")
@@ -59,3 +63,21 @@ def contrasts(
     chart = alt.layer(bars, marks, floor, name.encode(y=alt.value(0), text="name:N"))
     line_height = max(34, 11 * len(shown))  # room for the marks of a condition, one below the other
     return framed(chart.add_params(measure), description, max(120, line_height * len(conditions)))
+
+
+def _placed(rows: pd.DataFrame, shown: Sequence[str]) -> pd.DataFrame:
+    """With ``place``, that of a mark in its line: those that a condition has stand around its middle, in order."""
+    there = [(name, set(of["shown"])) for name, of in rows.groupby(["condition", "measure"])]
+    places = {
+        (*name, mark): number - (len(marks) - 1) / 2
+        for name, marks in there
+        for number, mark in enumerate(mark for mark in shown if mark in marks)
+    }
+    keys = zip(rows["condition"], rows["measure"], rows["shown"], strict=True)
+    return rows.assign(place=[places[key] for key in keys])
+
+
+def _of_measure(rows: pd.DataFrame, shown: Sequence[str]) -> alt.ExprRef:
+    """Those of ``shown`` that the chosen measure has, for the legend."""
+    by = {name: [mark for mark in shown if mark in set(of["shown"])] for name, of in rows.groupby("measure")}
+    return alt.ExprRef(f"({json.dumps(by)})[measure_shown]")

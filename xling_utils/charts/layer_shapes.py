@@ -11,8 +11,10 @@ import pandas as pd
 from xling_utils.charts.shapes import framed, measure_choice, tooltip
 from xling_utils.core.errors import UserError
 
-HUES = ("#1F83C4", "#D55E00", "#999999", "#009E73")
-"""Of what a chart tells apart, in its order."""
+HUES, GREYS = ("#1F83C4", "#D55E00", "#009E73", "#CC79A7"), ("#999999", "#C2C2C2")
+"""Of what a chart tells apart, in its order; grey is what nothing was learned for."""
+UNLEARNED = ("untrained", "commonest label")
+"""In the name of a kind that needs no learning."""
 LIGHT = ("#eef5fb", "#5ba3cf")
 """From 0 to 1, so light that dark text can be read on all of it."""
 ONE_WORD_A_LINE = "split(datum.label, ' ')"
@@ -78,22 +80,28 @@ def over_layers(tables: Sequence[pd.DataFrame], metrics: Sequence[str]) -> alt.L
     return framed(lines(alt.Chart(shown), metrics, x, None), f"{', '.join(metrics)} at every layer.")
 
 
-def lines(rows: alt.Chart, kinds: Sequence[str], x: alt.X, y_title: str | None) -> Any:
-    """A line a kind over ``x`` with bars from ``low`` to ``high``; the legend picks a kind."""
+def lines(rows: alt.Chart, kinds: Sequence[str], x: alt.X, y_title: str | None, most: int = 1) -> Any:
+    """A line a kind over ``x`` with bars from ``low`` to ``high``, but not beyond 0 and ``most``, where the measure
+    ends; the legend picks a kind."""
+    ends = {"bottom": "max(0, datum.low)", "top": f"min({most}, datum.high)"}
+    rows = rows.transform_calculate(**{name: f"isValid(datum.low) ? {end} : null" for name, end in ends.items()})
     pick, base = by_kind(rows, kinds, "kind:N", str(x.shorthand))
     base = base.encode(x=x)
     y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True))
     values = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=60)).encode(y=y)
-    bars = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
+    bars = base.mark_rule(strokeWidth=2).encode(y=alt.Y("bottom:Q", title=y_title), y2="top:Q")
     return alt.layer(bars.add_params(pick), values)
 
 
 def by_kind(rows: alt.Chart, kinds: Sequence[str], *told: str) -> tuple[alt.Parameter, alt.Chart]:
     """``rows`` in a colour a kind, of which a click on the legend picks one; tooltips say the columns ``told``."""
     pick = alt.selection_point(fields=["kind"], bind="legend", name="kind_pick")
+    there = [kind for kind in kinds if kind in set(rows.data["kind"])]
+    hues, greys = iter(HUES), iter(GREYS)
+    palette = [next(greys if any(name in kind for name in UNLEARNED) else hues) for kind in there]
     colour = alt.Color(
         "kind:N",
-        scale=alt.Scale(domain=list(kinds), range=list(HUES[: len(kinds)])),
+        scale=alt.Scale(domain=there, range=palette),
         legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240),
     )
     faint = alt.condition(pick, alt.value(1.0), alt.value(0.12))

@@ -196,7 +196,7 @@ def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, descr
     bars = base.mark_bar(color=MODEL_COLOURS["BERT"]).encode(
         y=y, tooltip=["language:N", "layer:Q", alt.Tooltip("value:Q", format=".3f")]
     )
-    whiskers = base.mark_rule(strokeWidth=2, color="#888888").encode(y="low:Q", y2="high:Q")
+    whiskers = base.mark_rule(strokeWidth=2, color="currentColor").encode(y="low:Q", y2="high:Q")
     return _framed(alt.layer(bars, whiskers).add_params(layer), description)
 
 
@@ -215,7 +215,7 @@ def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str)
         tooltip=["group:N", "shown:N", alt.Tooltip("value:Q", format=".3f"), "seeds:Q"],
     )
     bars = base.mark_bar().encode(y=alt.Y("value:Q", title="mean reciprocal rank"))
-    whiskers = base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q", color=alt.value("#888888"))
+    whiskers = base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q", color=alt.value("currentColor"))
     return _framed(alt.layer(bars, whiskers), description)
 
 
@@ -251,9 +251,9 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
     return _framed(alt.layer(rule, point, name), description, room=NAME_OF_A_LANGUAGE)
 
 
-def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) -> alt.Chart:
+def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) -> alt.LayerChart:
     """The nearest translations of a word chosen from a list. Columns ``word, language, neighbour, similarity,
-    rank, correct``."""
+    rank, correct``, and ``told``, where the translation stands."""
     word = alt.param(name="word_shown", value=words[0], bind=alt.binding_select(options=list(words), name="Word "))
     base = alt.Chart(rows).transform_filter("datum.word == word_shown")
     bars = base.mark_bar().encode(
@@ -261,12 +261,14 @@ def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) ->
         x=alt.X("similarity:Q", title="cosine similarity", scale=alt.Scale(domain=[0, 1], clamp=True)),
         color=alt.Color(
             "correct:N",
-            scale=alt.Scale(domain=["translation", "other word"], range=["#009E73", "#999999"]),
+            scale=alt.Scale(domain=["translation", "other word"], range=["#009E73", "#77B8E0"]),
             legend=alt.Legend(title=None, orient="top"),
         ),
         tooltip=["neighbour:N", alt.Tooltip("similarity:Q", format=".2f"), "correct:N"],
     )
-    return framed(bars.add_params(word), description, 150)
+    told = base.transform_filter("datum.rank == 1").mark_text(align="right", dy=-8, fontSize=12, color="currentColor")
+    told = told.encode(x=alt.value("width"), y=alt.value(0), text="told:N")
+    return framed(alt.layer(bars, told).add_params(word), description, 150)
 
 
 def tooltip(*names: str | alt.Tooltip) -> list[str | alt.Tooltip]:

@@ -12,6 +12,11 @@ from xling_utils.charts.shapes import framed, measure_choice
 
 WEIGHT = alt.X("weight:Q", title="weight of the shift", axis=alt.Axis(tickMinStep=1))
 
+PERCENT = 100
+"""Where BLEU ends."""
+ROOM = 60
+"""Pixels to the right of the axes, for differences."""
+
 
 def over_weights(
     rows: pd.DataFrame, *, kinds: Sequence[str], measures: Sequence[str], languages: Sequence[str], layers: int,
@@ -30,7 +35,7 @@ def over_weights(
         name="layer_shown", value=layer, bind=alt.binding_range(min=0, max=layers, step=1, name="Layer ")
     )
     chosen = "datum.measure == measure_shown && datum.language == language_shown && datum.layer == layer_shown"
-    chart = lines(alt.Chart(rows).transform_filter(chosen), kinds, WEIGHT, None)
+    chart = lines(alt.Chart(rows).transform_filter(chosen), kinds, WEIGHT, None, most=PERCENT)
     return framed(chart.add_params(measure_choice(measures), language, slider), description)
 
 
@@ -40,20 +45,29 @@ def over_weights_only(rows: pd.DataFrame, *, kinds: Sequence[str], y_title: str,
 
 
 def by_language(
-    rows: pd.DataFrame, *, kinds: Sequence[str], measures: Sequence[str], languages: Sequence[str], description: str
+    rows: pd.DataFrame, *, kinds: Sequence[str], measures: Sequence[str], gain: str, description: str
 ) -> alt.LayerChart:
-    """A line a language, a mark a kind with a bar from ``low`` to ``high``, for the measure chosen from a list below.
+    """A line a language, the best first, a mark a kind with a bar from ``low`` to ``high``, for the measure chosen from
+    a list below; to the right a difference, under the heading ``gain``.
 
-    ``rows`` has columns ``kind``, ``measure``, ``language``, ``value``, ``low``, ``high``, ``seeds``. The legend picks
-    a kind.
+    ``rows`` has columns ``kind``, ``measure``, ``language``, ``value``, ``low``, ``high``, ``seeds`` and
+    ``gained``, the difference of the language in words, in one of its rows. The legend picks a kind.
     """
     chosen = alt.Chart(rows).transform_filter("datum.measure == measure_shown")
     pick, base = by_kind(chosen, kinds, "language:N", "kind:N")
-    base = base.encode(
-        y=alt.Y("language:N", sort=list(languages), title=None, axis=alt.Axis(grid=True)),
-        yOffset=alt.YOffset("kind:N", sort=list(kinds)),
+    best_first = alt.EncodingSortField("value", "max", "descending")
+    base = base.encode(y=alt.Y("language:N", sort=best_first, title=None, axis=alt.Axis(grid=True)))
+    marked = base.encode(yOffset=alt.YOffset("kind:N", sort=list(kinds)))
+    bars = marked.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
+    marks = marked.mark_point(size=55, filled=True).encode(x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False)))
+    text = alt.MarkDef(type="text", align="left", dx=6, fontSize=11, color="currentColor")
+    gained = base.mark_text().encode(
+        x=alt.value("width"), text="gained:N", color=alt.value("currentColor"), opacity=alt.value(1)
     )
-    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
-    marks = base.mark_point(size=55, filled=True).encode(x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False)))
-    chart = alt.layer(bars.add_params(pick), marks).add_params(measure_choice(measures))
-    return framed(chart, description, 34 * len(languages))
+    gained.mark = text
+    heading = alt.Chart(pd.DataFrame({"gain": [gain]}), mark=text).encode(
+        x=alt.value("width"), y=alt.value(-8), text="gain:N"
+    )
+    chart = alt.layer(bars.add_params(pick), marks, gained, heading).add_params(measure_choice(measures))
+    height = 34 * rows["language"].nunique()
+    return framed(chart, description, height, padding={"left": 5, "top": 5, "right": ROOM, "bottom": 5})

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from IPython.display import HTML
 
+from xling_utils.core.templates import rendered
+
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
+SCALE_NAMES = {"natural": "real text"}
+"""Scale -> its name in tables, where that is another."""
 NOTHING = "–"
 """What stands for a value that is missing."""
 
@@ -39,27 +42,39 @@ def of_earlier_recipe(earlier: bool) -> HTML | None:
     )
 
 
+ONCE = ("id", "paper", "claim", "scale", "effect", "verdict", "test")
+"""Columns of a table of claims that are no values."""
+GATE = "control"
+"""The paper of claims that only say whether a measure can be asked."""
+
+
 def of_claims(frame: pd.DataFrame | None) -> HTML | None:
-    """The table of :func:`ledger.table`: a line for each claim, with its verdict, and below it a row for each of its
-    tests. Every value names its column, and those that are missing are marked, for narrow screens. Text is escaped.
-    Nothing of no table."""
+    """The table of :func:`listing.of_chapter`: a line a claim, with verdict and effect at each scale, and its tests
+    folded below it. Claims that could be asked at no scale, and controls, are folded together at the end: they say
+    what was not asked, and why. Text is escaped. Nothing of no table."""
     if frame is None:
         return None
-    values = [column for column in frame.columns if column not in ("id", "claim", "verdict")]
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in values)
-    groups: list[str] = []
-    for row in frame.to_dict("records"):
-        if row["claim"]:
-            name, claim, verdict = (escape(row[column]) for column in ("id", "claim", "verdict"))
-            inside = f'<span class="claim-id">{name}</span> {claim} <span class="claim-verdict">{verdict}</span>'
-            heading = f'<th scope="rowgroup" colspan="{len(values)}"><div>{inside}</div></th>'
-            groups.append(f'<tr class="claim">{heading}</tr>')
-        groups[-1] += f"<tr>{''.join(_cell(column, row[column]) for column in values)}</tr>"
-    body = "".join(f"<tbody>{group}</tbody>" for group in groups)
-    return HTML(f'<table class="dataframe claims"><thead><tr>{head}</tr></thead>{body}</table>')
+    first = frame["id"] != ""
+    named = frame.assign(id=frame["id"].where(first).ffill())
+    results: list[dict[str, Any]] = []
+    aside: list[dict[str, Any]] = []
+    gates: list[dict[str, Any]] = []
+    for name, rows in named.groupby("id", sort=False):
+        once = rows.iloc[0]
+        scales = [_scale(scale, of) for scale, of in rows.groupby("scale", sort=False)]
+        claim = {"id": str(name).replace("-", "\u2011"), "claim": once["claim"], "scales": scales}
+        kind = gates if once["paper"] == GATE else results if any(scale["effect"] for scale in scales) else aside
+        kind.append(claim)
+    folded = {"Claims that could not be tested at this size": aside, "Controls: what a measure must be above": gates}
+    return HTML(rendered("charts", "claims.html", results=results, folded=folded, nothing=NOTHING))
 
 
-def _cell(column: str, value: object) -> str:
-    nothing = pd.isna(value)
-    mark = ' class="nothing"' if nothing else ""
-    return f'<td data-of="{escape(column)}"{mark}>{NOTHING if nothing else escape(str(value))}</td>'
+def _scale(name: str, rows: pd.DataFrame) -> dict[str, Any]:
+    """What the template shows of a claim at a scale; columns without a value are left out."""
+    given = rows.drop(columns=list(ONCE)).dropna(axis="columns", how="all")
+    shown = given.astype(object).where(given.notna(), NOTHING)
+    tests = [
+        {"text": text, "values": values} for text, values in zip(rows["test"], shown.to_numpy().tolist(), strict=True)
+    ]
+    once = {key: rows[key].iloc[0] for key in ("verdict", "effect")}
+    return {"name": SCALE_NAMES.get(name, name), "columns": list(given), "tests": tests, **once}

@@ -17,10 +17,13 @@ from xling_utils.claims.verdicts import (
     DECIDES,
     MARKS,
     OPEN,
-    UNTESTABLE,
+    UNTESTED,
     VERDICTS,
     Part,
 )
+
+DECISIVE = ("recorded", "this machine")
+"""Columns that a verdict is made of, the first that has one."""
 
 
 def table(
@@ -29,44 +32,53 @@ def table(
     """The claims of a chapter, a row a test, on the committed rows of ``scale`` and, where there are any, on ``live``
     ones; the committed decided with all claims of the ledger, the live ones with the chapter's.
 
-    Columns ``id, claim, test``, then ``recorded``, one for each of ``languages`` alone, ``this machine``, and
-    ``verdict``, which is on the recorded rows if those are asked for. What a claim has once stands in its first row.
-    Claims that have no number are left out, but for those on their floor, which say on which.
+    Columns ``id, paper, claim, test``, then ``recorded``, one for each of ``languages`` alone, ``this machine``,
+    ``effect`` and ``verdict``; the last two are on the recorded rows if those are asked for, and ``effect`` is of the
+    test that the verdict rests on. What a claim has once stands in its first row. A claim without a test has one row,
+    whose ``test`` says why; what nobody recorded is left out.
     """
     from xling_utils.charts import LANGUAGE_NAMES
 
     found: dict[str, list[Finding]] = {}
     if recorded:
-        found["recorded"] = ledger.findings(scale)
+        found[DECISIVE[0]] = ledger.findings(scale)
     for language in languages if recorded else ():
         found[LANGUAGE_NAMES[language]] = ledger.findings_of_language(language, chapter, scale)
     if len(live):
-        found["this machine"] = ledger.load().test({chapter: live}, scale)
-    shown = []
-    for place, claim in enumerate(ledger.load().claims):
+        found[DECISIVE[1]] = ledger.load().test({chapter: live}, scale)
+    shown: list[dict[str, str | None]] = []
+    for place, claim in enumerate(ledger.load().claims if found else ()):
         if claim.chapter != chapter:
             continue
         own = {name: findings[place] for name, findings in found.items()}
-        tests = dict.fromkeys(part.text for finding in own.values() for part in finding.parts)
-        leading = own.get("recorded") or own["this machine"]
-        if not tests and leading.verdict == UNTESTABLE:
-            tests = {leading.reason: None}
+        leading = next((own[name] for name in DECISIVE if name in own and own[name].verdict != UNTESTED), None)
+        if leading is None:
+            continue
+        # What a single language has of a claim on its floor is no result, and has no row.
+        tests = [part.text for part in leading.parts] or [leading.reason]
         for number, text in enumerate(tests):
-            named = ("", "") if number else (claim.id.replace("-", "\u2011"), claim.claim)
-            row: dict[str, str | None] = dict(zip(("id", "claim", "test"), (*named, text), strict=True))
+            once = {"id": claim.id, "paper": claim.paper, "claim": claim.claim}
+            row: dict[str, str | None] = dict.fromkeys(once, "") if number else {**once}
+            row["test"] = text
             for name, finding in own.items():
                 row[name] = next((short(part) for part in finding.parts if part.text == text), None)
+            rests_on = None if number else leading.rests_on
+            row["effect"] = short(rests_on) if rests_on else ""
             row["verdict"] = "" if number else verdict(leading)
             shown.append(row)
-    return pd.DataFrame(shown, columns=["id", "claim", "test", *found, "verdict"])
+    return pd.DataFrame(shown, columns=["id", "paper", "claim", "test", *found, "effect", "verdict"])
 
 
 def of_chapter(chapter: Opened, *, languages: Sequence[str] = ()) -> pd.DataFrame | None:
-    """:func:`table` of a chapter as it was opened; none where it shows nothing."""
-    if not len(chapter.both):
-        return None
-    recorded = not chapter.of_ones_own
-    return table(chapter.name, chapter.scale, chapter.measured, recorded=recorded, languages=languages)
+    """:func:`table` of a chapter as it was opened, with a column ``scale`` before the others; of the book's own run
+    those of real text follow, with ``languages``, and of any other run the book's verdicts are left out. None where
+    nothing was measured."""
+    scales = {chapter.scale: table(chapter.name, chapter.scale, chapter.measured, recorded=chapter.of_the_book)}
+    if chapter.of_the_book:
+        real = chapter.on_real_text
+        scales[real.scale] = table(chapter.name, real.scale, real.measured, languages=languages)
+    shown = [found.assign(scale=scale) for scale, found in scales.items() if len(found)]
+    return pd.concat(shown, ignore_index=True) if shown else None
 
 
 def short(part: Part) -> str:

@@ -12,6 +12,7 @@ from xling_utils.claims.predicates import Predicate, Rows, Sample, Selection, na
 from xling_utils.claims.verdicts import (
     FAILS,
     HOLDS,
+    IN_PART,
     LEVEL,
     UNTESTABLE,
     UNTESTED,
@@ -81,6 +82,17 @@ class Finding:
         if HOLDS in found:
             return "for" if len(found) == 1 else "partly for"
         return "against" if FAILS in found else ""
+
+    @property
+    def rests_on(self) -> Part | None:
+        """The test that the verdict rests on: of a claim that holds the weakest, of any other the one that says most;
+        none where nothing was tested."""
+        if not self.parts:
+            return None
+        if self.verdict == HOLDS:
+            return max(self.parts, key=lambda part: part.p[0])
+        sides = {IN_PART: (0,), FAILS: (2,)}.get(self.verdict, (0, 2))
+        return min(self.parts, key=lambda part: min(part.p[side] for side in sides))
 
 
 @dataclass

@@ -1,4 +1,5 @@
-// Shows the claims of the ledger that every chosen filter lets through; without scripts all of them stay in sight.
+// Shows the claims of the ledger that every chosen filter lets through; without scripts all of them stay in sight. The
+// claim that an address names is opened.
 (() => {
   const form = document.querySelector(".ledger-filters");
   if (!form) return;
@@ -21,6 +22,12 @@
     }
     form.querySelector("output").textContent = `${shown} of ${articles.length} claims`;
   };
+  const open = () => {
+    const named = articles.find((article) => `#${article.id}` === location.hash);
+    if (named) named.querySelector("details").open = true;
+  };
+  addEventListener("hashchange", open);
+  open();
   form.hidden = false;
   form.addEventListener("change", apply);
   apply();

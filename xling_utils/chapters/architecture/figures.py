@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from xling_utils.chapters.architecture.plan import BOTH, NEXT, base_levels, counted, of_factor
+from xling_utils.chapters.architecture.plan import BOTH, FOUR_LANGUAGES, NEXT, base_levels, counted, of_factor
 from xling_utils.chapters.shared import contrast_figures as figures
+from xling_utils.chapters.shared.contrasts import of_partners
 from xling_utils.core.scales import Scale
 
 Tables = Callable[[str], pd.DataFrame]
@@ -62,29 +63,32 @@ def paper_parameters(tables: Tables) -> pd.DataFrame:
     wide = rows[rows["test"] != "difference"].pivot_table(
         "value", ["parameters", "layers", "heads"], "test", sort=False
     )
-    return wide.reset_index().rename(columns={"parameters": "parameters (M)"}).sort_values("parameters (M)")
+    names = {"parameters": "parameters (M)", "enfake": "Fake-English, %", "ru": "Russian, %"}
+    return wide.reset_index().rename(columns=names).sort_values("parameters (M)")
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows with a column ``condition`` that names a level without its factor, for figures of them all."""
-    apart = (table["factor"] == "separate").map({True: "separate ", False: ""})
+    """Rows with a column ``condition`` that names a level, with its factor where another has such a level, for
+    figures of them all."""
+    apart = table["factor"].map({"separate": "separate ", FOUR_LANGUAGES: "four languages, "}).fillna("")
     return table.assign(condition=apart + table["level"])
 
 
 def levels(factor: str, rows: pd.DataFrame, scale: Scale) -> list[str]:
-    """The levels of a factor in the order to show them: by number where they have one, else the base's first."""
+    """The levels of a factor in the order to show them: by number where they have one, else the base's first and
+    the others as the paper has them."""
     there = list(dict.fromkeys(rows["condition"]))
     if factor in (*COUNTED, "parameters", "four languages"):
         return sorted(there, key=lambda level: int("".join(filter(str.isdigit, level))))
-    first = base_levels(scale)[factor]
-    return [first, *(level for level in there if level != first)]
+    first, known = base_levels(scale)[factor], list(NAMED[factor][-1].values())
+    return sorted(there, key=lambda level: (level != first, known.index(level)))
 
 
 def changes(table: pd.DataFrame, scale: Scale, language: str) -> pd.DataFrame:
     """Each level against the base run, in percent (see ``contrast_figures.differences``)."""
-    parts = []
+    parts, floor = [], figures.floors(of_partners(table, language))
     for factor, base in base_levels(scale).items():
         found = figures.values(of_factor(table, factor, scale), scale, ["level"], language)
-        parts.append(figures.differences(found, "level", base).assign(factor=factor))
+        parts.append(figures.differences(found, "level", base, floor).assign(factor=factor))
     parts = [part for part in parts if len(part)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

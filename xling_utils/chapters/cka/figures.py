@@ -71,7 +71,7 @@ def transfer(table: pd.DataFrame) -> Any:
         return None
     description = "Transfer at each layer from English to the other language, through a rotation and without one."
     return layer_shapes.profiles(
-        rows, kinds=list(kinds), measures=_measures(rows), y_title="0 to 1", description=description
+        rows, kinds=list(kinds), measures=_measures(rows), y_title="F1, or LAS", description=description
     )
 
 

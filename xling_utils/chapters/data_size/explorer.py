@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from xling_utils.chapters.language_means.widget import error_line
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import EncoderSpec
@@ -58,47 +59,64 @@ class Explorer:
         return {word: i for i, word in enumerate(self.dictionary.sources)}
 
     def neighbours(self, word: str, layer: int, count: int = 5) -> pd.DataFrame:
-        """The ``count`` nearest words of the other language: ``rank, neighbour, similarity, correct``.
+        """The ``count`` nearest words of the other language: ``rank, neighbour, similarity, correct``; and ``told``, a
+        sentence of where the translation stands.
 
         Raises :class:`UserError` on a word that the dictionary lacks or a layer there is not.
         """
         if word not in self.row:
-            raise UserError(f"explorer: {word!r} is not among the {len(self.row)} English dictionary words")
+            raise UserError(f"{word!r:.80} is not among the {len(self.row):,} English words of the dictionary")
         if not 0 <= layer < len(self.sources):
-            raise UserError(f"explorer: layer {layer}; there are 0 to {len(self.sources) - 1}")
-        i = self.row[word]
-        found, similarity = nearest(self.sources[layer][i : i + 1], self.targets[layer], count)
+            raise UserError(f"layer {layer}; there are 0 to {len(self.sources) - 1}")
+        i, gold = self.row[word], self.dictionary.gold[self.row[word]]
+        every = len(self.dictionary.targets)
+        order, similarity = (each[0] for each in nearest(self.sources[layer][i : i + 1], self.targets[layer], every))
+        rank = 1 + next(place for place, j in enumerate(order) if j in gold)
+        translation = ", ".join(self.dictionary.targets[j] for j in sorted(gold))
+        found = order[:count]
         return pd.DataFrame(
             {
-                "rank": range(1, len(found[0]) + 1),
-                "neighbour": [self.dictionary.targets[j] for j in found[0]],
-                "similarity": similarity[0].astype(float),
-                "correct": ["translation" if j in self.dictionary.gold[i] else "other word" for j in found[0]],
+                "rank": range(1, len(found) + 1),
+                "neighbour": [self.dictionary.targets[j] for j in found],
+                "similarity": similarity[:count].astype(float),
+                "correct": ["translation" if j in gold else "other word" for j in found],
+                "told": f"{translation}: number {rank:,} of {every:,}",
             }
         )
 
+    def found_first(self, layer: int) -> str:
+        """A word to begin with: the first whose nearest is its translation, or the first of all where none is."""
+        nearest_of, _ = nearest(self.sources[layer], self.targets[layer], 1)
+        found = (j in gold for (j,), gold in zip(nearest_of.tolist(), self.dictionary.gold, strict=True))
+        return next(
+            (word for word, is_it in zip(self.dictionary.sources, found, strict=True) if is_it),
+            self.dictionary.sources[0],
+        )
+
     def sample(self, words: int, layer: int, count: int = 5) -> pd.DataFrame:
-        """Neighbours of ``words`` dictionary words spread over the alphabet, with a column ``word``."""
+        """Neighbours of a word that is found and of up to ``words`` others spread over the alphabet, with a column
+        ``word``."""
         step = max(1, len(self.dictionary.sources) // words)
-        chosen = self.dictionary.sources[::step][:words]
+        chosen = dict.fromkeys([self.found_first(layer), *self.dictionary.sources[::step][:words]])
         return pd.concat([self.neighbours(w, layer, count).assign(word=w) for w in chosen], ignore_index=True)
 
 
 def widget(explorer: Explorer) -> ipywidgets.VBox:
-    """Choose a word and a layer, see its nearest translations; needs a running kernel to change."""
+    """Choose a word and a layer, see its nearest translations and where the true one stands, or that the dictionary
+    does not have the word; needs a running kernel to change."""
     import ipywidgets
 
     layers = len(explorer.sources) - 1
-    word = ipywidgets.Combobox(
-        options=explorer.dictionary.sources, value=explorer.dictionary.sources[0], description="Word",
-        ensure_option=True,
-    )  # fmt: skip
+    first = explorer.found_first(layers // 2)
+    word = ipywidgets.Combobox(options=explorer.dictionary.sources, value=first, description="Word")
     layer = ipywidgets.IntSlider(value=layers // 2, min=0, max=layers, description="Layer")
     shown = ipywidgets.HTML(value=_table(explorer.neighbours(word.value, layer.value), explorer))
 
     def update(_: Any) -> None:
-        if word.value in explorer.row:
+        try:
             shown.value = _table(explorer.neighbours(word.value, layer.value), explorer)
+        except UserError as error:
+            shown.value = error_line(error)
 
     word.observe(update, "value")
     layer.observe(update, "value")
@@ -114,4 +132,5 @@ def _table(rows: pd.DataFrame, explorer: Explorer) -> str:
         for row in rows.itertuples()
     ]
     head = "<tr><th></th><th>nearest</th><th>cosine</th><th>translation</th></tr>"
-    return f"<table>{head}{''.join(lines)}</table>"
+    told = html.escape(rows["told"].iloc[0])
+    return f"<table>{head}{''.join(lines)}</table><p>Translation: <span lang='{language}'>{told}</span></p>"

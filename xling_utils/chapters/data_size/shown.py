@@ -101,7 +101,7 @@ def neighbours(chapter: Opened, words: Explorer | None, count: int = 40) -> Any:
     """Figure: the nearest translations of a word that the reader picks from ``count``; none without words."""
     if words is None:
         return None
-    rows = words.sample(count, headline_layer(chapter.sizes))
+    rows = words.sample(count, headline_layer(chapter.sizes)).assign(shown="this machine")
     description = "Nearest translations of a word chosen from a list."
     return shapes.neighbours(rows, words=rows["word"].unique().tolist(), description=description)
 

@@ -28,7 +28,7 @@ def identity(table: pd.DataFrame) -> Any:
     description = "How well the language of a token can be told at each layer, with and without the language's mean."
     return layer_shapes.profiles(
         rows, kinds=[kind for kind in kinds if kind in set(rows["kind"])], measures=list(IDENTITY),
-        y_title="0 to 1", description=description,
+        y_title="share of tokens, or of variance", description=description,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from xling_utils.chapters.shared import published
+from xling_utils.chapters.shared.contrast_figures import paired
 from xling_utils.chapters.shared.contrasts import targets
 from xling_utils.chapters.shared.joint import A_LAYER, TRAINED, UNTRAINED, layer_at, summary
 from xling_utils.charts import LANGUAGE_NAMES, layer_shapes, shift_shapes
@@ -128,32 +129,39 @@ def strayed(table: pd.DataFrame, most: int = 5) -> pd.DataFrame:
     return wide.sort_values(wide.columns[-1], ascending=False).head(most).reset_index()
 
 
-def transfer(table: pd.DataFrame, measures: Mapping[str, tuple[str, str]], kinds: Sequence[str]) -> Any:
-    """Figure: ``measures``, name -> task and metric, in each language by method (``kinds``); none where nothing was
-    measured."""
+def transfer(
+    table: pd.DataFrame, measures: Mapping[str, tuple[str, str]], kinds: Sequence[str], *, gain: tuple[str, str]
+) -> Any:
+    """Figure: ``measures``, name -> task and metric, in each language by method (``kinds``), and what the second of
+    ``gain`` has more than the first; none where nothing was measured."""
     frames = []
     for shown, (task, metric) in measures.items():
         rows = table[(table["task"] == task) & (table["metric"] == metric) & table["method"].isin(list(kinds))]
-        frames.append(summary(rows, ["method", "target"]).assign(measure=shown))
+        of = {method: rows[rows["method"] == method] for method in gain}
+        gained = {
+            language: f"{paired(*(of[method][of[method]['target'] == language] for method in gain[::-1])).value:+.3f}"
+            for language in set(of[gain[0]]["target"]) & set(of[gain[1]]["target"])
+        }
+        found = summary(rows, ["method", "target"]).assign(measure=shown)
+        frames.append(found.assign(gained=found["target"].map(gained).where(found["method"] == gain[1]).fillna("")))
     found = pd.concat(frames, ignore_index=True).rename(columns={"method": "kind"})
     if found.empty:
         return None
     named = found.assign(language=[LANGUAGE_NAMES[language] for language in found["target"]])
     return shift_shapes.by_language(
-        named, kinds=list(kinds), measures=list(dict.fromkeys(named["measure"])),
-        languages=list(dict.fromkeys(named["language"])),
+        named, kinds=list(kinds), measures=list(dict.fromkeys(named["measure"])), gain="gain",
         description="Transfer to each language by what was done with the languages' means.",
     )  # fmt: skip
 
 
 def inference(table: pd.DataFrame) -> Any:
     """Figure: :func:`transfer` of inference, by what is fine-tuned and whether it is then moved."""
-    return transfer(table, INFERENCE, INFERENCE_KINDS)
+    return transfer(table, INFERENCE, INFERENCE_KINDS, gain=(UPPER, MOVED))
 
 
 def syntax(table: pd.DataFrame) -> Any:
     """Figure: :func:`transfer` of tagging and parsing, by what was done with the means."""
-    return transfer(table, SYNTAX, SYNTAX_KINDS)
+    return transfer(table, SYNTAX, SYNTAX_KINDS, gain=(METHODS[0], METHODS[-1]))
 
 
 def inference_beside_paper(table: pd.DataFrame) -> pd.DataFrame:

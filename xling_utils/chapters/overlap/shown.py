@@ -42,7 +42,8 @@ def _figure(chapter: Opened, paper: pd.DataFrame, conditions: Sequence[str], tol
 
 def changes(chapter: Opened) -> pd.DataFrame:
     """Each condition against the one that it varies, in percent."""
-    return plan.changes(figures.values(chapter.both, chapter.sizes, ["condition"], chapter.base))
+    floor = figures.floors(of_partners(chapter.both, chapter.base))
+    return plan.changes(figures.values(chapter.both, chapter.sizes, ["condition"], chapter.base), floor)
 
 
 def mixed(chapter: Opened) -> pd.DataFrame:

@@ -30,6 +30,7 @@ PAPER_TASKS = {"XNLI": "inference (accuracy)", "NER": "named entities (F1)"}
 FLOORS = {
     RETRIEVAL: ("chance", "word retrieval", "chance"),
     "inference (accuracy)": ("majority class", INFERENCE, "majority"),
+    "named entities (F1)": ("at random", ENTITIES, "random"),
 }
 """Name of a measure -> what a model that knows nothing gets: name, task and metric."""
 
@@ -126,17 +127,20 @@ def on_real_text(chapter: Opened, rows: pd.DataFrame, description: str, *languag
     return figure(drawn, floor, list(dict.fromkeys(rows["condition"])), description)
 
 
-def differences(found: pd.DataFrame, by: str, base: str) -> pd.DataFrame:
-    """What each condition changes, in percent of ``base``, paired by seed and with its 95 % interval: a row a
-    condition, a column a measure. ``found`` is what :func:`values` returns."""
-    rows: dict[str, dict[str, str]] = {}
+def differences(found: pd.DataFrame, by: str, base: str, floor: pd.DataFrame) -> pd.DataFrame:
+    """What each condition changes, in percent of what ``base`` has above ``floor`` (:func:`floors`), paired by seed and
+    with its 95 % interval: a row a condition, a column a measure, empty where ``base`` is not above it. ``found`` is
+    what :func:`values` returns."""
+    rows: dict[str, dict[str, str | None]] = {}
+    nothing = dict(zip(floor["measure"], floor["value"], strict=True))
     for measure, group in found.groupby("measure", sort=False):
         of = dict(list(group.groupby(by, sort=False)))
-        level = of[base]["value"].mean() if base in of else 0.0
+        above = over_seeds((of[base]["value"] - nothing.get(measure, 0.0)).tolist()) if base in of else None
         for name, condition in of.items():
-            if name != base and level:
+            if name != base and above:
                 change = paired(condition, of[base])
-                rows.setdefault(name, {})[short(str(measure))] = _percent(change, level)
+                told = _percent(change, above.value) if (above.low if above.n > 1 else above.value) > 0 else None
+                rows.setdefault(name, {})[short(str(measure))] = told
     return pd.DataFrame([{"condition": name, **cells} for name, cells in rows.items()])
 
 

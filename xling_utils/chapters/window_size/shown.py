@@ -28,9 +28,10 @@ def inputs(chapter: Opened) -> Any:
 
 
 def input_changes(chapter: Opened) -> pd.DataFrame:
-    """What shorter inputs change, in percent of the longest."""
+    """What shorter inputs change, in percent of what the longest have above chance."""
     found = figures.values(named(chapter.both, BERT, chapter.sizes), chapter.sizes, ["condition"], chapter.base)
-    return figures.differences(found, "condition", names(chapter.sizes)[0])
+    floor = figures.floors(of_partners(chapter.both, chapter.base))
+    return figures.differences(found, "condition", names(chapter.sizes)[0], floor)
 
 
 def static_windows(chapter: Opened, language: str | None = None) -> Any:
