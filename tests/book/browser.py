@@ -67,6 +67,7 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(options, webdriver.ChromeService(driver))
         self.driver.set_page_load_timeout(PATIENCE)
+        self.driver.set_script_timeout(PATIENCE)
         self.requests: list[str] = []
 
     def open(self, page: Path, width: int = 1280, scheme: str = "light", query: str = "") -> None:

@@ -23,6 +23,8 @@ PAPERS = ("paper", *PAPER_SHAPES)
 """What rows of a paper say that they are."""
 SOURCES = {"this machine": "live", "recorded": "recorded"}
 """What other rows say that they are -> its badge."""
+HTML, WIDGET = "text/html", "application/vnd.jupyter.widget-view+json"
+"""Kinds of outputs of a notebook."""
 
 
 def with_values(text: str) -> str:
@@ -60,6 +62,7 @@ def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
     scales = {scale: _origin(root, chapter, scale) for scale in ("controlled", "natural")}
     if own:
         own_run.described(notebook, own)
+    _without_kernel(notebook)
     for cell in notebook["cells"]:
         for key in ("papermill", "execution"):
             cell["metadata"].pop(key, None)
@@ -74,6 +77,16 @@ def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
         prepares = cell["cell_type"] == "code" and not cell["outputs"] and "parameters" not in tags
         if prepares and "remove-cell" not in tags:
             cell["metadata"]["tags"] = [*tags, "remove-cell"]
+
+
+def _without_kernel(notebook: dict[str, Any]) -> None:
+    """A widget that has HTML beside it is that HTML; the state of widgets goes where none of them is left."""
+    shown = [output.get("data", {}) for cell in notebook["cells"] for output in cell.get("outputs", ())]
+    for data in shown:
+        if HTML in data:
+            data.pop(WIDGET, None)
+    if not any(WIDGET in data for data in shown):
+        notebook["metadata"].pop("widgets", None)
 
 
 def _badges(cell: Mapping[str, Any], otherwise: str) -> str:

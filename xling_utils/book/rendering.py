@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from xling_utils.book import chapter_pages, content_policy, published_book
+from xling_utils.book import chapter_pages, content_policy, encoder_script, published_book
 from xling_utils.book.launch import with_buttons
 from xling_utils.book.published_book import STATIC
 from xling_utils.charts.offline import BUNDLE
@@ -88,6 +88,7 @@ def stage(
         for file in sorted(path for path in folder.rglob("*") if path.is_file()):
             content = file.read_bytes()
             wanted[target / file.relative_to(folder)] = filled(content, fills) if file.suffix == ".md" else content
+    wanted |= {Path("static", name): content for name, content in encoder_script.of_book(root).items()}
     for name in chapters(root):
         wanted[Path("notebooks", f"{name}.ipynb")] = chapter_pages.published(root, executed / f"{name}.ipynb")
 

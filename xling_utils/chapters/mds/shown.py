@@ -7,11 +7,11 @@ from typing import Any
 from IPython.display import HTML
 
 from xling_utils.chapters import probes
-from xling_utils.chapters.mds import figures
+from xling_utils.chapters.mds import figures, in_page
 from xling_utils.chapters.mds.widget import TranslationWidget
 from xling_utils.chapters.opening import Opened
 from xling_utils.chapters.shared import examples
-from xling_utils.measures import Subject
+from xling_utils.measures import Subject, bundled
 
 
 class Translator:
@@ -26,8 +26,11 @@ class Translator:
         return HTML(figures.samples(self._widget, self.said, source, target))
 
     def widget(self, target: str, weight: float) -> Any:
-        """Widget: a sentence of the reader's own."""
-        return self._widget.widget(target=target, weight=weight)
+        """Widget: a sentence of the reader's own. The page answers it, too, where its encoder comes with the book."""
+        live = self._widget.widget(target=target, weight=weight)
+        if not isinstance(self._widget.subject, bundled.Bundled):
+            return live
+        return in_page.Everywhere(live, in_page.page(self._widget, self._widget.start(target, weight)))
 
 
 def of_this_machine(chapter: Opened) -> Translator | None:

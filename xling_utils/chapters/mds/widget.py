@@ -24,6 +24,12 @@ MEAN_SENTENCES = 500
 """That a language's mean is taken of here, so that a language chosen for the first time shows in half a second."""
 WEIGHTS = (-3.0, 3.0, 0.25)
 """Lowest, highest and step of the slider: the papers look from -3 to 3 (A, Fig. 7)."""
+MISTAKES = {
+    "twice": "Both languages are {language}: choose two different ones.",
+    "empty": "Write a sentence: there is no word in it yet.",
+    "long": "The sentence is too long: this model takes {tokens} tokens. Leave some words out.",
+    "unknown": "The model knows no word of this sentence: use words of the languages it has read.",
+}
 
 # Chips carry their own light field and dark text, so they read the same on a light and on a dark page. Colours are
 # those of the charts (Okabe and Ito); weight, underline, slant and border say the same without colour.
@@ -49,6 +55,16 @@ class Translated(NamedTuple):
     token: str
     predicted: str
     side: str
+
+
+class Choice(NamedTuple):
+    """What a reader chooses: the arguments of :meth:`TranslationWidget.translated`."""
+
+    sentence: str
+    source: str
+    target: str
+    layer: int
+    weight: float
 
 
 class TranslationWidget:
@@ -83,7 +99,7 @@ class TranslationWidget:
             if language not in self.subject.languages:
                 raise UserError(f"language {language!r}: this model reads {' '.join(self.subject.languages)}")
         if source == target:
-            raise UserError(f"Both languages are {language_name(source)}: choose two different ones.")
+            raise UserError(MISTAKES["twice"].format(language=language_name(source)))
         tokenizer = self.subject.tokenizer
         text = self._normalised(sentence)
         tokens = self._read(text)
@@ -119,24 +135,26 @@ class TranslationWidget:
             f'<div class="key">Predicted tokens by language: {key}</div></div>'
         )
 
+    def start(self, target: str | None = None, weight: float = 1.0) -> Choice:
+        """What is chosen at first: the first example, halfway into ``target``, if the subject reads it."""
+        source, sentence = next(iter(self.examples.items()))
+        others = [language for language in self.subject.languages if language != source]
+        return Choice(sentence, source, target if target in others else others[0], self.subject.layers // 2, weight)
+
     def widget(self, target: str | None = None, weight: float = 1.0) -> ipywidgets.VBox:
-        """A sentence, two languages, a layer and a weight to choose, of which ``target`` (if the subject reads it) and
-        ``weight`` are chosen at first; needs a running kernel to change. A mistake is shown as one line where the
-        tokens would be."""
+        """A sentence, two languages, a layer and a weight to choose, beginning with :meth:`start`; needs a running
+        kernel to change. A mistake is shown as one line where the tokens would be."""
         import ipywidgets
 
         wide = ipywidgets.Layout(width="auto", max_width="640px")
         languages = [(language_name(language), language) for language in self.subject.languages]
-        first = next(iter(self.examples))
-        others = [language for language in self.subject.languages if language != first]
-        second = target if target in others else others[0]
-        sentence = ipywidgets.Text(value=self.examples[first], description="Sentence", layout=wide)
-        source = ipywidgets.Dropdown(options=languages, value=first, description="From")
-        into = ipywidgets.Dropdown(options=languages, value=second, description="To")
-        layers = self.subject.layers
-        layer = ipywidgets.IntSlider(value=layers // 2, min=0, max=layers, description="Layer")
+        first = self.start(target, weight)
+        sentence = ipywidgets.Text(value=first.sentence, description="Sentence", layout=wide)
+        source = ipywidgets.Dropdown(options=languages, value=first.source, description="From")
+        into = ipywidgets.Dropdown(options=languages, value=first.target, description="To")
+        layer = ipywidgets.IntSlider(value=first.layer, min=0, max=self.subject.layers, description="Layer")
         low, high, step = WEIGHTS
-        moved = ipywidgets.FloatSlider(value=weight, min=low, max=high, step=step, description="Weight")
+        moved = ipywidgets.FloatSlider(value=first.weight, min=low, max=high, step=step, description="Weight")
         shown = ipywidgets.HTML(layout=ipywidgets.Layout(width="auto"))
         controls = (sentence, source, into, layer, moved)
 
@@ -167,14 +185,14 @@ class TranslationWidget:
         """Its tokens, special ones left out."""
         tokenizer = self.subject.tokenizer
         if not text:
-            raise UserError("Write a sentence: there is no word in it yet.")
+            raise UserError(MISTAKES["empty"])
         inputs = self.subject.encode([text])
         inner = inputs["attention_mask"].bool() & ~inputs["special_tokens_mask"].bool()
         tokens: list[str] = tokenizer.convert_ids_to_tokens(inputs["input_ids"][inner].tolist())
         if len(tokenizer.tokenize(text)) > len(tokens):
-            raise UserError(f"The sentence is too long: this model takes {len(tokens)} tokens. Leave some words out.")
+            raise UserError(MISTAKES["long"].format(tokens=len(tokens)))
         if all(token == tokenizer.unk_token for token in tokens):
-            raise UserError("The model knows no word of this sentence: use words of the languages it has read.")
+            raise UserError(MISTAKES["unknown"])
         return tokens
 
     def _side(self, token: str, source: str, target: str) -> str:

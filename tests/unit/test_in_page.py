@@ -1,0 +1,64 @@
+"""What a page shows in place of a live widget, and the script that it computes with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from xling_utils.book import chapter_pages, encoder_script
+from xling_utils.chapters.mds import in_page
+from xling_utils.chapters.mds.shown import Translator
+from xling_utils.chapters.mds.widget import TranslationWidget
+from xling_utils.core.errors import UserError
+from xling_utils.measures import Subject, bundled
+
+HOSTILE = '</script><img src=x onerror="alert(1)">'
+
+
+@pytest.fixture(scope="module")
+def kept() -> bundled.Bundled:
+    return bundled.load()
+
+
+def output(data: dict[str, str]) -> dict[str, object]:
+    return {"cell_type": "code", "outputs": [{"output_type": "display_data", "data": data}]}
+
+
+def test_a_page_takes_the_html_of_a_widget_and_forgets_its_state(kept: bundled.Bundled) -> None:
+    both = Translator(kept).widget("ru", 2.0)._repr_mimebundle_()
+    assert chapter_pages.WIDGET in both, "in a notebook it is live"
+    alone = {chapter_pages.WIDGET: "view", "text/plain": "VBox"}
+    for cells, state in (([both, alone], True), ([both], False)):
+        notebook = {"cells": [output(dict(data)) for data in cells], "metadata": {"widgets": {}}}
+        chapter_pages._without_kernel(notebook)
+        shown = [cell["outputs"][0]["data"] for cell in notebook["cells"]]
+        assert chapter_pages.WIDGET not in shown[0] and 'class="translation"' in shown[0][chapter_pages.HTML]
+        assert shown[1:] == cells[1:]
+        assert ("widgets" in notebook["metadata"]) == state
+
+
+def test_a_model_of_ones_own_answers_in_a_notebook_only(kept: bundled.Bundled) -> None:
+    own = Subject(kept.model, kept.tokenizer, kept.key, kept.corpus, None, kept.form, kept.seed)
+    assert chapter_pages.HTML not in Translator(own).widget("ru", 2.0)._repr_mimebundle_()
+
+
+def test_an_example_cannot_become_markup(kept: bundled.Bundled) -> None:
+    widget = TranslationWidget(kept, {"en": HOSTILE})
+    page = in_page.page(widget, widget.start())
+    assert "<img" not in page and page.count("<script") == page.count("</script>") == 1 + len(in_page.SCRIPTS)
+    data = page.partition('<script type="application/json">')[2].partition("</script>")[0]
+    assert json.loads(data)["examples"] == {"en": HOSTILE}
+
+
+def test_an_encoder_that_the_pages_do_not_compute_is_refused(kept: bundled.Bundled) -> None:
+    config = {**kept.model.config.to_dict(), "hidden_act": "relu"}
+    other = SimpleNamespace(config=SimpleNamespace(to_dict=lambda: config))
+    with pytest.raises(UserError, match="hidden_act is 'relu'; the pages compute with 'gelu'"):
+        encoder_script.script(replace(kept, model=other))
+
+
+def test_a_book_without_an_encoder_has_no_script(tmp_path) -> None:
+    assert encoder_script.of_book(tmp_path) == {}
