@@ -64,6 +64,10 @@ def test_equal_epochs_means_fewer_updates_in_proportion() -> None:
     assert steps[data_size.EQUAL_EPOCHS] == pytest.approx(steps["BERT"] * small / large, abs=1)
 
 
+APART = ("beside", "part_of_speech", "text", "order")
+"""Columns that are no factor of an experiment: what a run is compared with, of what words rows are, and other seeds."""
+
+
 @pytest.mark.parametrize("scale", ["smoke", "controlled", "natural", "paper"])
 def test_plan_counts_parameters_without_training(scale: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XLING_STORE", str(tmp_path))
@@ -288,7 +292,7 @@ def test_on_real_text_inference_is_asked_of_every_encoder_and_of_an_untrained_on
 def test_records_are_of_as_many_seeds_as_the_book_promises(chapter: str, scale: str, fewest: int) -> None:
     table = records.load(chapter, scale)
     table = table[table["task"] != "NLI with shift"]  # every seed at the weight that its development set chose
-    factors = [name for name in chapters.declared(chapter).columns if name not in ("beside", "part_of_speech")]
+    factors = [name for name in chapters.declared(chapter).columns if name not in APART]
     languages = [] if chapter in IN_TURN and scale == "controlled" else ["source", "target"]
     seeds = table.groupby([*factors, "task", *languages], dropna=False)["seed"].nunique()
     assert list(seeds[seeds < fewest].index) == []

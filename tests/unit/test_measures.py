@@ -47,7 +47,7 @@ def test_chapters_label_the_same_rows_each_in_its_way() -> None:
     rows = pd.DataFrame([row | {"part_of_speech": None}, row | {"part_of_speech": "NOUN"}, row | {"task": "NER"}])
     found = {}
     for chapter in chapters.MODULES:
-        first = chapters.declared(chapter).grid(scale_of("smoke"), ["fr"], 1, "headline")[0]
+        first = chapters.declared(chapter).grid(scale_of("smoke"), ["fr"], 1, "all")[0]
         shown = chapters.labelled(chapter, dict(first.condition), first.spec.seed, rows, "smoke")
         assert tuple(shown.columns) == chapters.columns(chapter)
         found[chapter] = shown["experiment"].tolist()

@@ -94,7 +94,7 @@ READERS = {
     "book/records/claims.check.csv": lambda book: checked_page(),
     "book/published/E_table_1_overlap.csv": lambda book: published.table("E_table_1_overlap"),
     "_toc.yml": rendering.chapters,
-    "notebooks/01_sample.py": lambda book: default_parameters("01_sample", notebooks._read(book, "01_sample")),
+    "notebooks/01_sample.py": lambda book: default_parameters("01_sample", notebooks.read(book, "01_sample")),
     "_build/executed/01_sample.ipynb": executed,
 }
 

@@ -12,7 +12,7 @@ from tests.given import failure, write
 from xling_utils import corpora
 from xling_utils.book import own_run
 from xling_utils.book.parameters import checked
-from xling_utils.chapters import check_parameters, declared, named, readiness, records
+from xling_utils.chapters import check_parameters, declared, named, of_ones_own, readiness, records
 from xling_utils.chapters.planning import MODULES, measurable
 from xling_utils.chapters.sized import sized
 from xling_utils.core.scales import scale
@@ -169,7 +169,7 @@ def test_mistakes_of_a_check_are_one_line(options: list[str], message: str, dutc
 
 
 def test_a_page_names_sentences_and_text() -> None:
-    own = own_run.differing({"scale": "smoke", "sentences": 300, "data": "/home/me/dutch"}, DEFAULTS)
+    own = of_ones_own({"scale": "smoke", "sentences": 300, "data": "/home/me/dutch"})
     assert own == {"scale": "smoke", "sentences": 300, "data": "dutch"}, "the folder's name, not its place"
     made = own_run.command("02_window_size", {"sentences": 300, "data": "/home/me/dutch"}, DEFAULTS)
     assert made == "xling run 02_window_size -p sentences 300 --data DIR"

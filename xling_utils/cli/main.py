@@ -16,7 +16,7 @@ from typer.core import TyperCommand
 
 from xling_utils.book import languages_of
 from xling_utils.cli import data, runs
-from xling_utils.cli.output import OPTIONS, Json, aligned, to_json
+from xling_utils.cli.output import OPTIONS, Json, aligned, show_usage_error, to_json
 from xling_utils.core import startup
 from xling_utils.core.errors import UserError, printable
 from xling_utils.core.specs import LANGUAGES
@@ -58,7 +58,7 @@ def main() -> None:
         print(f"xling: {error}", file=sys.stderr)
         code = 2
     except typer.TyperException as error:
-        code = _show_usage_error(error)
+        code = show_usage_error(error)
     except OSError as error:
         if error.errno not in UNWRITABLE | UNNAMED:
             raise
@@ -289,14 +289,3 @@ def _root() -> Path:
         raise UserError(f"{Path.cwd()} is not in a book: change to the folder that holds _toc.yml and notebooks/")
     startup.check_memory()
     return root
-
-
-def _show_usage_error(error: typer.TyperException) -> int:
-    context = getattr(error, "ctx", None)
-    message = error.format_message() if hasattr(error, "format_message") else str(error)
-    if "\n" in message:  # the help that a command without arguments asks for
-        print(message)
-    else:
-        path = context.command_path if context else "xling"
-        print(f"{path}: {printable(message.rstrip('.'))} (see {path} --help)", file=sys.stderr)
-    return 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -29,3 +30,15 @@ def aligned(rows: Sequence[Mapping[str, Any]]) -> str:
     widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def show_usage_error(error: typer.TyperException) -> int:
+    """Prints a mistake in the words of a command as one line, or the help that was asked for; the exit code."""
+    context = getattr(error, "ctx", None)
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    if "\n" in message:  # the help that a command without arguments asks for
+        print(message)
+    else:
+        path = context.command_path if context else "xling"
+        print(f"{path}: {printable(message.rstrip('.'))} (see {path} --help)", file=sys.stderr)
+    return 2

@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from io import StringIO
-from itertools import islice
 from pathlib import Path
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES
+from xling_utils.corpora import counts
 from xling_utils.corpora.directory import (
     documents,
     existing,
@@ -26,12 +25,11 @@ from xling_utils.corpora.directory import (
     read_lines,
     text_files,
 )
-from xling_utils.corpora.label_files import inference_lines, repaired, tagged_sentences
+from xling_utils.corpora.label_files import repaired, tagged_sentences
 
 ENTITY_TAG = "O|[BI]-[A-Z]+"
 POS_TAG = "[A-Z]+|_"
 MBERT_SIZE = 119_547
-TREES_PARSED = 100  # a file, by the conllu package; the columns of all lines are counted
 
 Count = Callable[[Path], int]
 
@@ -87,63 +85,35 @@ def _pieces(languages: Collection[str]) -> Iterator[Piece]:
 
 
 def _every_piece(languages: tuple[str, ...], others: tuple[str, ...]) -> Iterator[Piece]:
-    pairs = partial(_table, columns=2, separator=None)
-    entities = partial(_table, columns=2, separator=" ", last=ENTITY_TAG)
-    tags = partial(_table, columns=2, separator="\t", last=POS_TAG)
+    pairs = partial(counts.table, columns=2, separator=None)
+    entities = partial(counts.table, columns=2, separator=" ", last=ENTITY_TAG)
+    tags = partial(counts.table, columns=2, separator="\t", last=POS_TAG)
     for part in ("train", "test"):
         yield Piece(f"dictionaries/muse/en-{{}}.{part}.txt", pairs, others)
-    yield Piece("dictionaries/wiktionary/en-{}.tsv", partial(_table, columns=2, separator="\t"), others)
+    yield Piece("dictionaries/wiktionary/en-{}.tsv", partial(counts.table, columns=2, separator="\t"), others)
     for part in ("dev", "test"):
-        yield Piece(f"nli/xnli/{part}.{{}}.tsv", _inference, languages, aligned=True)
-    yield Piece("nli/multinli15k/train.{}.tsv", _inference, languages, aligned=True)
+        yield Piece(f"nli/xnli/{part}.{{}}.tsv", counts.inference, languages, aligned=True)
+    yield Piece("nli/multinli15k/train.{}.tsv", counts.inference, languages, aligned=True)
     for part in ("train", "dev"):
-        yield Piece(f"ner/panx/{part}.{{}}.tsv", _entities, languages)
+        yield Piece(f"ner/panx/{part}.{{}}.tsv", counts.entities, languages)
     for part in ("train", "dev", "test"):
         yield Piece(f"ner/masakhaner1/{part}.{{}}.txt", entities, ("sw",))
         yield Piece(f"pos/xtreme_udpos/{part}.{{}}.tsv", tags, languages)
         yield Piece(f"pos/masakhapos/{part}.{{}}.txt", partial(tags, separator=" "), ("sw",))
-        topics = partial(_table, columns=3, separator="\t")
+        topics = partial(counts.table, columns=3, separator="\t")
         yield Piece(f"classification/sib200/{{}}/{part}.tsv", topics, languages, aligned=True)
     if "zh" in languages:
-        yield Piece("bucc2018/zh-en.dev.{}", partial(_table, columns=2, separator="\t"), ("zh", "en"))
+        yield Piece("bucc2018/zh-en.dev.{}", partial(counts.table, columns=2, separator="\t"), ("zh", "en"))
 
 
 def _parallel_pieces(data: Path, languages: Collection[str]) -> Iterator[Piece]:
     for language in languages:
         if language != "en":
-            yield Piece(f"tatoeba/{language}-en.{{}}", _lines, (language, "en"), aligned=True)
+            yield Piece(f"tatoeba/{language}-en.{{}}", counts.lines, (language, "en"), aligned=True)
     for folder in sorted(path for path in data.glob("parallel/*") if path.is_dir()):
         names = {path.name.removesuffix(".xz") for path in folder.iterdir()}
         if present := tuple(x for x in languages if f"{x}.txt" in names):
-            yield Piece(f"parallel/{folder.name}/{{}}.txt", _lines, present, aligned=True)
-
-
-def _lines(path: Path) -> int:
-    number = 0
-    for number, _ in read_lines(path):  # noqa: B007
-        pass
-    return number
-
-
-def _table(path: Path, columns: int, separator: str | None, last: str = ".*") -> int:
-    """Counts lines; all but blank ones have ``columns`` columns, the last one like the pattern ``last``."""
-    number = 0
-    wanted = re.compile(last, re.DOTALL)
-    for number, line in read_lines(path):
-        values = line.split("\t" if separator is None and "\t" in line else separator)
-        if line.strip() and len(values) != columns:
-            raise UserError(f"{path}, line {number}: {len(values)} columns instead of {columns}")
-        if line.strip() and not wanted.fullmatch(values[-1]):
-            raise UserError(f"{path}, line {number}: unknown label {values[-1]!r}")
-    return number
-
-
-def _inference(path: Path) -> int:
-    return sum(1 for _ in inference_lines(path))
-
-
-def _entities(path: Path) -> int:
-    return sum(len(words) for _, words, _ in tagged_sentences(path))
+            yield Piece(f"parallel/{folder.name}/{{}}.txt", counts.lines, present, aligned=True)
 
 
 def _stray_tags(data: Path, only: Collection[str]) -> Iterator[Finding]:
@@ -284,32 +254,10 @@ def _trees(data: Path, only: Collection[str]) -> Iterator[Finding]:
     trees = 0
     for path in files:
         try:
-            trees += _conllu(path)
+            trees += counts.conllu(path)
         except UserError as error:
             yield _broken("ud", path, error)
     if files:
         yield Finding("ok", "ud", data / "ud", None, f"{len(files)} files, {trees:,} trees")
     else:
         yield Finding("missing", "ud", data / "ud", None, "no treebank (ud/*/*.conllu)")
-
-
-def _conllu(path: Path) -> int:
-    import conllu
-
-    sample: list[str] = []
-    trees = 0
-    number, inside = 0, False
-    for number, line in read_lines(path):
-        if line and not line.startswith("#") and line.count("\t") != 9:
-            raise UserError(f"{path}, line {number}: {line.count(chr(9)) + 1} columns instead of 10")
-        trees += inside and not line
-        inside = bool(line)
-        if trees < TREES_PARSED:
-            sample.append(line)
-    try:
-        parsed = sum(1 for _ in islice(conllu.parse_incr(StringIO("\n".join(sample) + "\n\n")), TREES_PARSED))
-    except conllu.exceptions.ParseException as error:
-        raise UserError(f"{path}: not CoNLL-U ({error})") from None
-    if not parsed:
-        raise UserError(f"{path}: not CoNLL-U: no tree")
-    return trees + inside

@@ -7,7 +7,6 @@ The layout (every file plain, or xz-compressed with ``.xz`` after its name, UTF-
     dictionaries/wiktionary/en-<language>.tsv                 "word<TAB>translation"
     vocab/bert-base-multilingual-cased.vocab.txt              (plain only)
     tatoeba/*-en.<language>, bucc2018/*.<language>, parallel/<name>/<language>.txt   tests
-
 No test sentence reaches a model as text: a line that equals one of ``tatoeba``, ``bucc2018`` or ``parallel``
 is left out. The parallel folders ``bible_nt`` and ``msdocs`` are cut from the text, so they are no tests.
 """
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
 Pair = tuple[str, str]
 
 LONGEST_LINE = 1_000_000  # bytes
-LARGEST_RATIO = 100
-"""What is unpacked, at most, for each byte of a compressed file or archive. Text is compressed to a tenth at best."""
+LARGEST_RATIO = 100  # bytes unpacked for each of a compressed file or archive; text is compressed to a tenth at best
 ALWAYS_READ = 1_000_000  # bytes, whatever the ratio
 LONGEST_DOCUMENT = 600  # lines; what runs on longer is a list of sentences, not a document
 CHUNK = 20  # lines

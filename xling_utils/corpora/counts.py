@@ -1,0 +1,69 @@
+"""What a file of a data directory holds, counted. Each raises :class:`UserError` on a file or line of another shape."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+
+from xling_utils.core.errors import UserError
+from xling_utils.corpora.directory import read_lines
+from xling_utils.corpora.label_files import inference_lines, tagged_sentences
+
+TREES_PARSED = 100  # a file, by the conllu package; the columns of all lines are counted
+
+
+def lines(path: Path) -> int:
+    """Lines."""
+    number = 0
+    for number, _ in read_lines(path):  # noqa: B007
+        pass
+    return number
+
+
+def table(path: Path, columns: int, separator: str | None, last: str = ".*") -> int:
+    """Lines; all but blank ones have ``columns`` columns, the last one like the pattern ``last``."""
+    number = 0
+    wanted = re.compile(last, re.DOTALL)
+    for number, line in read_lines(path):
+        values = line.split("\t" if separator is None and "\t" in line else separator)
+        if line.strip() and len(values) != columns:
+            raise UserError(f"{path}, line {number}: {len(values)} columns instead of {columns}")
+        if line.strip() and not wanted.fullmatch(values[-1]):
+            raise UserError(f"{path}, line {number}: unknown label {values[-1]!r}")
+    return number
+
+
+def inference(path: Path) -> int:
+    """Pairs of sentences."""
+    return sum(1 for _ in inference_lines(path))
+
+
+def entities(path: Path) -> int:
+    """Words with a tag."""
+    return sum(len(words) for _, words, _ in tagged_sentences(path))
+
+
+def conllu(path: Path) -> int:
+    """Trees; the columns of all lines are looked at."""
+    from conllu import parse_incr
+    from conllu.exceptions import ParseException
+
+    sample: list[str] = []
+    trees = 0
+    number, inside = 0, False
+    for number, line in read_lines(path):
+        if line and not line.startswith("#") and line.count("\t") != 9:
+            raise UserError(f"{path}, line {number}: {line.count(chr(9)) + 1} columns instead of 10")
+        trees += inside and not line
+        inside = bool(line)
+        if trees < TREES_PARSED:
+            sample.append(line)
+    try:
+        parsed = sum(1 for _ in islice(parse_incr(StringIO("\n".join(sample) + "\n\n")), TREES_PARSED))
+    except ParseException as error:
+        raise UserError(f"{path}: not CoNLL-U ({error})") from None
+    if not parsed:
+        raise UserError(f"{path}: not CoNLL-U: no tree")
+    return trees + inside
