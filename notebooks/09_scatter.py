@@ -10,8 +10,8 @@
 #     name: python3
 # ---
 
-# %% [markdown]
-# # Where does scatter come from?
+# %% [markdown] asked="Where does scatter come from?"
+# # No part of a seed is lucky by itself
 #
 # **The question.** Two runs of one specification never come out alike. Three things are drawn by chance for a run: the *text* that is read
 # (and with it the contexts in which words are measured), the *first weights*, and the *order* in which batches come and places are masked. In
