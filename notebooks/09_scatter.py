@@ -39,7 +39,7 @@ languages = [
     "sw",
     "ur",
 ]  # the first beside English
-seeds = 1  # how many of each: their square is what is trained with live = "all"
+seeds = 1  # how many of each: the square of it is trained where all are live
 live = "headline"  # all: trained on this machine; headline or none: what is recorded is shown
 data = None  # directory of real text, for the scales natural and smoke
 engine = "local"  # local or dask
