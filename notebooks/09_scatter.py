@@ -10,8 +10,8 @@
 #     name: python3
 # ---
 
-# %% [markdown] asked="Where does scatter come from?"
-# # No part of a seed is lucky by itself
+# %% [markdown]
+# # Where does scatter come from?
 #
 # **The question.** Two runs of one specification never come out alike. Three things are drawn by chance for a run: the *text* that is read
 # (and with it the contexts in which words are measured), the *first weights*, and the *order* in which batches come and places are masked. In
@@ -84,8 +84,8 @@ charts.show(scatter.sources(chapter))
 
 # %% [markdown] tags=["of-the-record"]
 # No single source makes the scatter: the greater part belongs to none of the three alone, but to how this text, these weights and this order meet. Of the three
-# the text has the largest part in the base run, and the order the smallest, yet of none could five levels rule out that it has no part at all. So a lucky run
-# cannot be had by keeping a lucky set of weights, or a lucky order: with the next text it is another draw.
+# the text has the largest part in the base run, and the order the smallest, yet of none could five levels rule out that it has no part at all. Whoever keeps
+# a lucky set of weights, or a lucky order, keeps little of the luck: with the next text it is nearly another draw.
 
 # %% [markdown]
 # ## What few seeds see

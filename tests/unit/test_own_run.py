@@ -25,12 +25,14 @@ def texts(notebook: dict) -> list[str]:
 def test_a_page_of_ones_own_has_no_finding_of_the_book(path: Path) -> None:
     book, own = jupytext.read(path), jupytext.read(path)
     findings = [cell["source"] for cell in book["cells"] if own_run.OF_THE_RECORD in cell["metadata"].get("tags", ())]
-    findings += [text.split("\n\n")[0] for text in texts(book) if text.startswith("# ")]
+    titled = [cell["source"] for cell in book["cells"] if own_run.ASKED in cell["metadata"]]
+    findings += [text.split("\n\n")[0] for text in titled if text.startswith("# ")]
     captions = [text for text in texts(book)[-len(book["cells"]) :] if text]
     findings += [caption.split("\n\n")[0] for caption in captions]
     own_run.described(own, SMOKE)
     page = "\n".join(texts(own))
-    assert len(findings) > 2 and not [text for text in findings if text in page]
+    assert len(findings) > (1 if path.stem == "09_scatter" else 5)  # whose title asks, and which has one figure
+    assert not [text for text in findings if text in page]
     assert "The answer" not in page and "<!-- value" not in page, "a number of the book's records"
     title = texts(own)[0].split("\n")[0]
     assert title.startswith("# ") and title.endswith("?")

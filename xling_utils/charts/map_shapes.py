@@ -49,7 +49,7 @@ def word_map(
         shown.transform_aggregate(step="max(step)", alignment="max(alignment)", chance="max(chance)")
         .transform_calculate(
             said="(datum.step ? 'after ' + format(datum.step, ',') + ' steps' : 'before training') + "
-            "': translations found at ' + format(datum.alignment / datum.chance, '.1f') + ' times chance'"
+            "': alignment ' + format(datum.alignment / datum.chance, '.1f') + ' times chance'"
         )
         .mark_text(align="left", baseline="top", fontSize=12, color="currentColor")
         .encode(x=alt.value(4), y=alt.value(2), text="said:N")
