@@ -37,7 +37,7 @@ def test_ours_are_the_recorded_runs() -> None:
 
 def test_claims_without_rows_have_no_runs() -> None:
     (claim,) = (each for each in ledger.load().claims if each.id == "C-30")
-    assert set(deviations.ours([claim], "controlled")) == {"not recorded"}
+    assert set(deviations.ours([claim], "controlled")) == {"no test was made"}
 
 
 def test_what_a_set_up_lacks_is_named(tmp_path: Path) -> None:

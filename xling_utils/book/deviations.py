@@ -92,7 +92,7 @@ def ours(claims: Sequence[Claim], scale: str) -> list[str]:
     }
     used = [specs[run] for run in sorted(set().union(*runs.values()))]
     if not used:
-        return ["not recorded"] * len(FIELDS)
+        return ["no test was made"] * len(FIELDS)
     read = [spec.corpus.languages for spec in used]
     partners = [language for language in dict.fromkeys(x for each in read for x in each) if language != "en"]
     return [
