@@ -32,15 +32,25 @@ NAMED = ("cat", "milk", "mother", "king", "house", "river", "sun", "car", "table
 """Those that the map writes beside their marks."""
 WORLDS = {"controlled": "controlled world", "natural": "real text"}
 COLUMNS = ("frame", "step", "alignment", "chance", "concept", "language", "word", "x", "y")
+PICTURE = "book/map.png"
 _FOLDER = "book/records"
 
 
 def make(scale: str, data: Path | None = None) -> Path:
-    """Trains the base run of the first reported seed with many snapshots, and writes the committed map of ``scale``."""
+    """Trains the base run of the first reported seed with many snapshots, and writes the committed map of ``scale``;
+    its last frame is the README's picture."""
     table = frames(scale, data)
     path = _path(scale)
     path.write_text(table.to_csv(index=False, float_format="%.4g"), encoding="utf-8")
+    checkout("records").joinpath(PICTURE).write_bytes(picture())
     return path
+
+
+def picture() -> bytes:
+    """The map as it opens, a PNG."""
+    import vl_convert
+
+    return vl_convert.vegalite_to_png({**figure().to_dict(), "width": 640, "background": "white"}, scale=1.25)
 
 
 def load(scale: str) -> pd.DataFrame:
