@@ -119,8 +119,8 @@ def opened(browser: webdriver.Chrome, address: str) -> None:
 def run_cell(browser: webdriver.Chrome) -> None:
     """The cell that is selected, at first the first, as a reader runs it: Shift+Enter; the next one is selected then.
 
-    JupyterLab draws a cell again while it opens a notebook: what was clicked may be gone a moment later. So it is
-    pressed again where nothing has come of it, which harms nothing."""
+    JupyterLab draws a cell again while it opens a notebook: what was clicked may be gone a moment later; and while a
+    kernel connects, a cell may be passed without being run. So it is pressed again where nothing has come of it."""
 
     def place() -> str:
         return browser.execute_script(
@@ -128,12 +128,15 @@ def run_cell(browser: webdriver.Chrome) -> None:
         )
 
     before = place()
+    chosen = f".jp-Cell[data-windowed-list-index='{before}']"
 
     def passed() -> bool:
-        if place() != before:
+        cell = browser.find_element(By.CSS_SELECTOR, chosen)
+        prompts = browser.find_elements(By.CSS_SELECTOR, f"{chosen}.jp-CodeCell .jp-InputPrompt")
+        if place() != before and all(prompt.text not in ("", "[ ]:") for prompt in prompts):
             return True
-        if before == "0":
-            browser.find_element(By.CSS_SELECTOR, ".jp-Cell").click()
+        if before == "0" or place() != before:
+            cell.click()
         ActionChains(browser).key_down(Keys.SHIFT).send_keys(Keys.ENTER).key_up(Keys.SHIFT).perform()
         return False
 
