@@ -90,10 +90,9 @@ def test_figures_tables_and_verdicts_of_chapter_6(tables: dict[str, pd.DataFrame
     assert (best["best BLEU-1"] > best["unmoved"] - 1e-6).all()
     assert len(listing.table("06_mds", "smoke", table, recorded=False)) >= 14
     assert {"R24", "R25", "R26", "R27"} == set(table["experiment"])
-    assert mds_figures.transfer(table, mds_figures.INFERENCE, mds_figures.INFERENCE_KINDS).to_dict()
-    assert mds_figures.transfer(table, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS).to_dict()
+    assert mds_figures.inference(table).to_dict() and mds_figures.syntax(table).to_dict()
     alone = table[table["task"] == token_translation.TOKEN_TRANSLATION]
-    assert mds_figures.transfer(alone, mds_figures.SYNTAX, mds_figures.SYNTAX_KINDS) is None
+    assert mds_figures.syntax(alone) is None
     assert len(listing.table("06_mds", "smoke", alone, recorded=False)) >= 7
     beside = mds_figures.inference_beside_paper(table).set_index("language")
     assert beside.loc["French", "last 6 layers, paper"] == 72.95 and beside.loc["French", "weight"] > 0
