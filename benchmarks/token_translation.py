@@ -28,7 +28,7 @@ import torch
 from _machine import machine
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from xling_utils.measures.encoders.hidden_states import BATCH, MaskedLM
+from xling_utils.measures.encoders.hidden_states import BATCH, LanguageModel
 from xling_utils.measures.encoders.predictions import predicted
 from xling_utils.measures.encoders.representations import shifted
 
@@ -71,7 +71,7 @@ def main() -> None:
     print(f"| {theirs:.3g} | {ours:.3g} | {theirs / ours:.2f} | {tokens:,} | {same:,} |")
 
 
-def made(layers: int, width: int, vocabulary: int) -> MaskedLM:
+def made(layers: int, width: int, vocabulary: int) -> LanguageModel:
     """A model with random weights, and a tokenizer whose words are numbers."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
@@ -90,7 +90,7 @@ def made(layers: int, width: int, vocabulary: int) -> MaskedLM:
         tokenizer_object=inner, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
         mask_token="[MASK]", model_max_length=128,
     )  # fmt: skip
-    return MaskedLM(BertForMaskedLM(config).eval(), tokenizer)
+    return LanguageModel(BertForMaskedLM(config).eval(), tokenizer)
 
 
 def drawn(count: int, vocabulary: int) -> list[str]:
@@ -101,7 +101,7 @@ def drawn(count: int, vocabulary: int) -> list[str]:
 
 
 @torch.inference_mode()
-def anew(lm: MaskedLM, texts: list[str], difference: np.ndarray, layers: range) -> np.ndarray:
+def anew(lm: LanguageModel, texts: list[str], difference: np.ndarray, layers: range) -> np.ndarray:
     """The same predictions as those of ``predicted``, by the whole model for each layer and weight."""
     found = np.empty((len(layers), len(WEIGHTS), len(texts)), dtype=object)
     for i, layer in enumerate(layers):

@@ -38,7 +38,7 @@ engine = "local"  # local or dask
 scheduler = None  # address of a Dask scheduler
 jobs = None  # runs at a time; None: one a core
 sentences = None  # of text a language; None: as many as the scale reads
-model = None  # a masked language model of your own, instead: a folder, or a name on the Hub
+model = None  # a language model of your own, instead: a folder, or a name on the Hub
 aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 
 # %% [markdown] tags=["of-the-record"]

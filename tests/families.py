@@ -1,4 +1,4 @@
-"""Masked language models of four families, made on the spot: tiny, untrained, saved as anyone would save them."""
+"""Language models of many families, made on the spot: tiny, untrained, saved as anyone would save them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,25 @@ from transformers import (
     BertForMaskedLM,
     DistilBertConfig,
     DistilBertForMaskedLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
     ModernBertConfig,
     ModernBertForMaskedLM,
     PreTrainedTokenizerFast,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+    T5Config,
+    T5ForConditionalGeneration,
     XLMRobertaConfig,
     XLMRobertaForMaskedLM,
 )
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 FAMILIES = ("BERT", "XLM-R", "DistilBERT", "ModernBERT")
+OTHERS = ("GPT-2", "Llama", "Qwen", "T5")
+"""Those that fill nothing in: decoders, and an encoder-decoder."""
 LAYERS, WIDTH, LENGTH = 2, 16, 64
 
 
@@ -63,9 +73,63 @@ def masked_language_model(family: str, size: int, layers: int = LAYERS, length: 
     )
 
 
+def other_model(family: str, size: int) -> Any:
+    """An untrained model of one of :data:`OTHERS`."""
+    torch.manual_seed(7)
+    if family == "GPT-2":
+        return GPT2LMHeadModel(GPT2Config(vocab_size=size, n_embd=WIDTH, n_layer=LAYERS, n_head=2, n_positions=LENGTH))
+    if family == "T5":
+        shape = {"d_model": WIDTH, "d_kv": 8, "d_ff": 32, "num_layers": LAYERS, "num_heads": 2}
+        return T5ForConditionalGeneration(T5Config(vocab_size=size, **shape, pad_token_id=0, decoder_start_token_id=0))
+    shape = {"hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": 2, "intermediate_size": 32}
+    shared = {"vocab_size": size, "num_key_value_heads": 1, "head_dim": 8, "max_position_embeddings": LENGTH}
+    if family == "Llama":
+        return LlamaForCausalLM(LlamaConfig(**shape, **shared))
+    return Qwen3ForCausalLM(Qwen3Config(**shape, **shared))
+
+
+def plain_tokenizer(family: str, texts: Iterable[str]) -> PreTrainedTokenizerFast:
+    """Pieces of ``texts`` as models of :data:`OTHERS` have them: Llama begins a text with ``<s>``, T5 ends one with
+    ``</s>``, the others add nothing."""
+    made = Tokenizer(models.WordPiece(unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    special = ["<pad>", "<unk>", "<s>", "</s>"]
+    made.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=400, special_tokens=special))
+    added = {"Llama": ("<s> $A", [("<s>", 2)]), "T5": ("$A </s>", [("</s>", 3)])}
+    if family in added:
+        single, tokens = added[family]
+        made.post_processor = processors.TemplateProcessing(single=single, special_tokens=tokens)
+    names = {"eos_token": "</s>", "unk_token": "<unk>"}
+    names |= {"bos_token": "<s>"} if family == "Llama" else {}
+    names |= {"pad_token": "<pad>"} if family == "T5" else {}
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made, model_max_length=LENGTH, model_input_names=["input_ids", "attention_mask"], **names
+    )
+
+
 def saved(folder: Path, family: str, texts: Iterable[str]) -> Path:
     """A model of ``family`` with its tokenizer, in ``folder``."""
-    pieces = tokenizer(texts)
-    masked_language_model(family, len(pieces)).save_pretrained(folder)
+    pieces = plain_tokenizer(family, texts) if family in OTHERS else tokenizer(texts)
+    model = other_model if family in OTHERS else masked_language_model
+    model(family, len(pieces)).save_pretrained(folder)
     pieces.save_pretrained(folder)
     return folder
+
+
+def states(model: Any, tokenizer: Any, lines: Iterable[str]) -> list[list[torch.Tensor]]:
+    """The states of each line's tokens, special ones left out, by ``transformers`` alone: a line at a time, nothing
+    padded; (layers + 1) tensors (tokens, d). The last is what the last block gives out, before any norm after it."""
+    found: list[list[torch.Tensor]] = []
+    last: list[torch.Tensor] = []
+    blocks = next(module for module in model.modules() if isinstance(module, torch.nn.ModuleList))
+    hook = blocks[-1].register_forward_hook(
+        lambda _, __, output: last.append(output[0] if isinstance(output, tuple) else output)
+    )
+    for line in lines:
+        encoded = tokenizer(line, return_tensors="pt", return_special_tokens_mask=True)
+        inner = encoded.pop("special_tokens_mask")[0] == 0
+        with torch.no_grad():
+            given = model(**encoded, output_hidden_states=True).hidden_states
+        found.append([state[0, inner] for state in (*given[:-1], last.pop())])
+    hook.remove()
+    return found

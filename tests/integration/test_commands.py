@@ -26,7 +26,8 @@ ELSEWHERE = {
     "make soak": "the weekly workflow",
     "pip install --group measuring && pip install --no-deps -e .": "test_recording.py, with these packages alone",
     ".venv/bin/xling bench gpu": "test_benchmarks.py, as the script",
-    ".venv/bin/xling probe MODEL --data DIR --languages fr,zh": "test_probe.py",
+    ".venv/bin/xling probe MODEL --data DIR --languages fr,zh": "test_report_card.py",
+    ".venv/bin/xling probe MODEL --data DIR --languages fr,zh --chapters": "test_probe.py",
     ".venv/bin/xling probe MODEL --data DIR --languages fr,zh --aligned NAME": "test_probe.py",
     "xling run 02_window_size 03_overlap 04_architecture --records-only"
     " -p languages '[de, ru, hi, zh, fr]' -p first_seed 35 --seeds 4": "test_recording.py, with one chapter",

@@ -23,7 +23,7 @@ from xling_utils import corpora
 from xling_utils.models import tokenization
 from xling_utils.measures.encoders.language_identity import token_sets
 from xling_utils.core.specs import CorpusSpec, TokenizerSpec
-from xling_utils.measures.encoders.masked_lm import Subject
+from xling_utils.measures.encoders.subject import Subject
 from xling_utils.chapters.mds.widget import TranslationWidget
 
 torch.set_num_threads(1)

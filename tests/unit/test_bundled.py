@@ -16,7 +16,7 @@ from xling_utils.chapters.mds.widget import TranslationWidget
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, TokenizerSpec
 from xling_utils.measures.encoders import bundled
-from xling_utils.measures.encoders.masked_lm import Subject
+from xling_utils.measures.encoders.subject import Subject
 from xling_utils.runs.store import Run, RunStore
 
 CORPUS, PIECES = CorpusSpec("controlled", ("en", "fr"), 200, 3), TokenizerSpec("wordpiece", 900)

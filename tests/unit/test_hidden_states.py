@@ -11,7 +11,7 @@ from transformers import BertForSequenceClassification, ModernBertForMaskedLM, P
 from tests import families
 from xling_utils.core.errors import UserError
 from xling_utils.measures.encoders import hidden_states
-from xling_utils.measures.encoders.hidden_states import MaskedLM, blocks_of
+from xling_utils.measures.encoders.hidden_states import LanguageModel, blocks_of
 from xling_utils.measures.encoders.predictions import predicted
 from xling_utils.measures.encoders.representations import language_means, shifted
 
@@ -47,7 +47,7 @@ def by_hand(model, tokenizer) -> list[np.ndarray]:
 
 
 def test_layers_are_the_models_own_whatever_is_padded_beside(model, tokenizer):
-    (batch,) = MaskedLM(model, tokenizer).states(TEXTS)
+    (batch,) = LanguageModel(model, tokenizer).states(TEXTS)
     # ModernBERT lists its last layer after the closing norm, which is no block: compare up to it.
     last = LAYERS if isinstance(model, ModernBertForMaskedLM) else LAYERS + 1
     for row, expected in enumerate(by_hand(model, tokenizer)):
@@ -60,11 +60,11 @@ def test_layers_are_the_models_own_whatever_is_padded_beside(model, tokenizer):
 @pytest.mark.parametrize("layer", range(LAYERS + 1))
 def test_a_shift_moves_its_layer_by_the_vector_and_nothing_below(model, tokenizer, layer):
     vector = np.random.default_rng(layer).normal(size=WIDTH).astype(np.float32)
-    (before,) = MaskedLM(model, tokenizer).states(TEXTS)
+    (before,) = LanguageModel(model, tokenizer).states(TEXTS)
     with shifted(model, layer, vector):
-        (during,) = MaskedLM(model, tokenizer).states(TEXTS)
+        (during,) = LanguageModel(model, tokenizer).states(TEXTS)
         logits = model(**without_special(model, tokenizer)).logits
-    (after,) = MaskedLM(model, tokenizer).states(TEXTS)
+    (after,) = LanguageModel(model, tokenizer).states(TEXTS)
     torch.testing.assert_close(after.layers, before.layers, rtol=0, atol=0)
     moved = (during.layers - before.layers)[:, before.tokens]
     assert (moved[:layer] == 0).all()
@@ -76,13 +76,13 @@ def test_a_shift_moves_its_layer_by_the_vector_and_nothing_below(model, tokenize
 
 
 def without_special(model, tokenizer) -> dict[str, torch.Tensor]:
-    inputs = MaskedLM(model, tokenizer).encode(TEXTS)
+    inputs = LanguageModel(model, tokenizer).encode(TEXTS)
     del inputs["special_tokens_mask"]
     return inputs
 
 
 def test_means_are_over_tokens_or_over_sentences(model, tokenizer):
-    (batch,) = MaskedLM(model, tokenizer).states(TEXTS)
+    (batch,) = LanguageModel(model, tokenizer).states(TEXTS)
     rows = [batch.layers[:, row][:, batch.tokens[row]].numpy() for row in range(len(TEXTS))]
     inner = np.concatenate([row[:, 1:-1] for row in rows], axis=1)
     np.testing.assert_allclose(language_means(model, tokenizer, TEXTS), inner.mean(axis=1), atol=1e-5)
@@ -95,7 +95,7 @@ def test_batches_add_up_whatever_is_read_together(model, tokenizer, monkeypatch)
 
     def by_text(places: int) -> list[torch.Tensor]:
         found = {}
-        for batch in MaskedLM(model, tokenizer).states(many, places):
+        for batch in LanguageModel(model, tokenizer).states(many, places):
             assert batch.tokens.numel() <= max(places, batch.tokens.shape[1])
             found |= {text: batch.layers[:, row][:, batch.tokens[row]] for row, text in enumerate(batch.rows)}
         return [found[text] for text in range(len(many))]
@@ -112,7 +112,7 @@ def test_translation_equals_the_model_run_anew_for_each_layer_and_weight(model, 
     difference = 3 * np.random.default_rng(5).normal(size=(LAYERS + 1, WIDTH)).astype(np.float32)
     layers, weights = [0, 2, LAYERS], [-1.0, 0.0, 2.0]
     calls = count_calls(model)
-    found = predicted(MaskedLM(model, tokenizer), TEXTS, difference, layers, weights, batch=6)
+    found = predicted(LanguageModel(model, tokenizer), TEXTS, difference, layers, weights, batch=6)
     # Two texts with their three weights at once: each pair once from the start, and from layers 0, 2 and 3 on.
     assert sum(calls()) == 2 * (LAYERS + 3 + 1 + 0)
     for i, layer in enumerate(layers):
@@ -129,17 +129,17 @@ def test_translation_reads_texts_of_one_length_together_and_answers_in_their_ord
     texts = ["the dog sees a cat and runs .", "runs .", "o hund sieht", "dog", "the dog runs and a cat runs .", "a cat"]
     shapes = []
     model.get_input_embeddings().register_forward_hook(lambda _, inputs, __: shapes.append(tuple(inputs[0].shape)))
-    found = predicted(MaskedLM(model, tokenizer), texts, zeros, [1], [0.0], batch=2)[0, 0]
+    found = predicted(LanguageModel(model, tokenizer), texts, zeros, [1], [0.0], batch=2)[0, 0]
     assert [shape for shape in shapes if shape[0] > 1] == [(2, n) for n in (4, 4, 5, 5, 10, 10)]
     assert [len(ids) for ids in found] == [len(text.split()) for text in texts]
     for text, ids in zip(texts, found, strict=True):
-        assert ids.tolist() == predicted(MaskedLM(model, tokenizer), [text], zeros, [1], [0.0])[0, 0, 0].tolist()
+        assert ids.tolist() == predicted(LanguageModel(model, tokenizer), [text], zeros, [1], [0.0])[0, 0, 0].tolist()
 
 
 def test_translation_of_nothing_is_nothing(tokenizer):
     model, zeros = untrained("BERT"), np.zeros((LAYERS + 1, WIDTH))
-    assert predicted(MaskedLM(model, tokenizer), [], zeros, [1], [1.0]).shape == (1, 1, 0)
-    nothing, something = predicted(MaskedLM(model, tokenizer), ["", "dog"], zeros, [1], [0.0])[0, 0]
+    assert predicted(LanguageModel(model, tokenizer), [], zeros, [1], [1.0]).shape == (1, 1, 0)
+    nothing, something = predicted(LanguageModel(model, tokenizer), ["", "dog"], zeros, [1], [0.0])[0, 0]
     assert len(nothing) == 0 and len(something) == 1
 
 
@@ -162,15 +162,15 @@ def count_calls(model):
 def test_translation_takes_models_that_predict_tokens(tokenizer):
     model, zeros = untrained("BERT"), np.zeros((LAYERS + 1, WIDTH))
     with pytest.raises(UserError, match="BertModel predicts no tokens"):
-        predicted(MaskedLM(model.bert, tokenizer), TEXTS, zeros, [1], [1.0])
+        predicted(LanguageModel(model.bert, tokenizer), TEXTS, zeros, [1], [1.0])
     with pytest.raises(UserError, match="BertForSequenceClassification predicts no tokens"):
-        predicted(MaskedLM(BertForSequenceClassification(model.config), tokenizer), TEXTS, zeros, [1], [1.0])
+        predicted(LanguageModel(BertForSequenceClassification(model.config), tokenizer), TEXTS, zeros, [1], [1.0])
     with pytest.raises(UserError, match="layers 0 to 3"):
-        predicted(MaskedLM(model, tokenizer), TEXTS, zeros, [4], [1.0])
+        predicted(LanguageModel(model, tokenizer), TEXTS, zeros, [4], [1.0])
     with pytest.raises(UserError, match="no weight"):
-        predicted(MaskedLM(model, tokenizer), TEXTS, zeros, [1], [])
+        predicted(LanguageModel(model, tokenizer), TEXTS, zeros, [1], [])
     with pytest.raises(UserError, match=r"takes \(4, 16\)"):
-        predicted(MaskedLM(model, tokenizer), TEXTS, zeros[1:], [1], [1.0])
+        predicted(LanguageModel(model, tokenizer), TEXTS, zeros[1:], [1], [1.0])
 
 
 def test_mistakes_are_named(tokenizer):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from transformers import BertModel, GPT2Config, GPT2LMHeadModel
+from safetensors.torch import load_file, save_file
+from transformers import BertModel
 
 from tests import families
 from xling_utils.core.errors import UserError
@@ -16,11 +18,14 @@ from xling_utils.core.scales import scale
 from xling_utils.core.specs import CorpusSpec
 from xling_utils.corpora import controlled
 from xling_utils.measures.encoders import hub
-from xling_utils.measures.encoders.masked_lm import Subject
+from xling_utils.measures.encoders.subject import Subject
 from xling_utils.measures.tasks import language_neutrality, sentence_similarity, token_translation
+from xling_utils.measures.tasks.sentence_retrieval import sentence_vectors
 
 CORPUS = CorpusSpec("controlled", ("en", "fr"), 100)
 SMOKE = scale("smoke")
+FROM_TORCH = {"format": "pt"}
+"""What transformers asks of a file's metadata."""
 
 
 def texts() -> list[str]:
@@ -59,23 +64,89 @@ def test_the_key_is_of_the_weights_and_the_twin_has_others(bert: Path) -> None:
     assert hub.key(lm.model) == subject.key, "the model itself is left as it is"
 
 
-def test_a_model_without_its_head_is_refused(bert: Path) -> None:
+@pytest.mark.parametrize("family", families.FAMILIES + families.OTHERS)
+def test_a_family_is_read_as_transformers_reads_it(family: str, tmp_path: Path) -> None:
+    lm = hub.load(str(families.saved(tmp_path, family, texts())))
+    assert lm.predicts == (family in families.FAMILIES)
+    assert lm.pooling == ("weighted" if family in ("GPT-2", "Llama", "Qwen") else "mean")
+    lines = ["the old fisherman sells fish .", "le marché", texts()[0]]
+    for pooling in ("mean", "weighted"):
+        found = sentence_vectors(replace(lm, pooling=pooling), lines)
+        for number, layers in enumerate(families.states(lm.model, lm.tokenizer, lines)):
+            for layer, states in enumerate(layers):
+                weights = torch.arange(1.0, len(states) + 1) if pooling == "weighted" else torch.ones(len(states))
+                wanted = (weights[:, None] * states).sum(dim=0) / weights.sum()
+                torch.testing.assert_close(torch.from_numpy(found[layer, number]), wanted, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("family", ["GPT-2", "Qwen"])
+def test_a_decoder_reads_a_token_before_the_text(family: str, tmp_path: Path) -> None:
+    lm = hub.load(str(families.saved(tmp_path, family, texts())))
+    encoded = lm.tokenizer("the old man", return_special_tokens_mask=True)
+    assert lm.tokenizer.convert_ids_to_tokens(encoded["input_ids"])[0] == "</s>"
+    assert encoded["special_tokens_mask"][0] == 1 and not any(encoded["special_tokens_mask"][1:])
+
+
+def test_first_and_last_tokens_stand_for_a_sentence(bert: Path) -> None:
+    lm = hub.load(str(bert))
+    lines = ["the old fisherman sells fish .", "fish"]
+    for pooling, place in (("first", 0), ("last", -1)):
+        found = sentence_vectors(replace(lm, pooling=pooling), lines)
+        for number, line in enumerate(lines):
+            with torch.no_grad():
+                states = lm.model(**lm.tokenizer(line, return_tensors="pt"), output_hidden_states=True).hidden_states
+            wanted = torch.stack([state[0, place] for state in states])
+            torch.testing.assert_close(torch.from_numpy(found[:, number]), wanted, atol=1e-5, rtol=1e-4)
+    with pytest.raises(UserError, match="pooling 'middle': known are mean, weighted, last, first"):
+        sentence_vectors(replace(lm, pooling="middle"), lines)
+
+
+def test_a_model_without_its_head_is_read_without_it(bert: Path) -> None:
+    whole = hub.load(str(bert))
     BertModel.from_pretrained(bert).save_pretrained(bert)
-    with pytest.raises(UserError, match="nothing predicts tokens"):
+    bare = hub.load(str(bert))
+    assert whole.predicts and not bare.predicts
+    assert (sentence_vectors(bare, ["the old man"]) == sentence_vectors(whole, ["the old man"])).all()
+
+
+def test_a_sentence_encoder_is_read_as_it_says(bert: Path) -> None:
+    said = {"word_embedding_dimension": 16, "pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+    (bert / "1_Pooling").mkdir()
+    (bert / "1_Pooling" / "config.json").write_text(json.dumps(said))
+    assert hub.load(str(bert)).pooling == "first"
+    assert hub.load(str(bert), "last").pooling == "last", "what is asked for comes first"
+    (bert / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_max_tokens": True}))
+    with pytest.raises(UserError, match="states no pooling that is known here"):
         hub.load(str(bert))
 
 
-def test_a_causal_model_is_refused(bert: Path) -> None:
-    GPT2LMHeadModel(GPT2Config(vocab_size=50, n_embd=8, n_layer=1, n_head=2)).save_pretrained(bert)
-    with pytest.raises(UserError, match="gpt2 is no masked language model"):
-        hub.load(str(bert))
+def test_lacking_weights_are_named(tmp_path: Path) -> None:
+    folder = families.saved(tmp_path, "GPT-2", texts())
+    weights = load_file(folder / "model.safetensors")
+    lost = next(name for name in weights if "mlp" in name)
+    save_file({name: each for name, each in weights.items() if name != lost}, folder / "model.safetensors", FROM_TORCH)
+    with pytest.raises(UserError, match=rf"the weights lack .*{lost.rpartition('transformer.')[2]}"):
+        hub.load(str(folder))
 
 
-def test_a_decoder_is_refused_though_its_family_has_encoders(bert: Path) -> None:
-    config = json.loads((bert / "config.json").read_text())
-    (bert / "config.json").write_text(json.dumps(config | {"is_decoder": True}))
-    with pytest.raises(UserError, match="no masked language model"):
-        hub.load(str(bert))
+def test_a_decoders_first_token_stands_for_nothing(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="the first token of a decoder has read nothing"):
+        hub.load(str(families.saved(tmp_path, "Llama", texts())), "first")
+
+
+def test_a_revision_of_a_name_on_the_hub_is_read(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "cache" / "models--some--bert"
+    for commit, weights in (("a" * 40, bert), ("b" * 40, families.saved(tmp_path / "other", "DistilBERT", texts()))):
+        shutil.copytree(weights, place / "snapshots" / commit)
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text("a" * 40)
+    (place / "refs" / "step-100").write_text("b" * 40)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert type(hub.load("some/bert").model).__name__ == "BertForMaskedLM"
+    assert type(hub.load("some/bert@step-100").model).__name__ == "DistilBertForMaskedLM"
+    with pytest.raises(UserError, match="some/bert@nowhere: no configuration"):
+        hub.load("some/bert@nowhere")
 
 
 def test_a_tokenizer_that_does_not_fit_is_refused(bert: Path) -> None:

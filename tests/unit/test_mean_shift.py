@@ -16,9 +16,9 @@ from xling_utils.core.scales import scale
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, TokenizerSpec
 from xling_utils.corpora.treebanks import LOW_RESOURCE
 from xling_utils.measures.encoders import hidden_states
-from xling_utils.measures.encoders.hidden_states import MaskedLM
-from xling_utils.measures.encoders.masked_lm import Subject
+from xling_utils.measures.encoders.hidden_states import LanguageModel
 from xling_utils.measures.encoders.representations import shifted
+from xling_utils.measures.encoders.subject import Subject
 from xling_utils.measures.transfer.inputs import batches, paired, tagged
 from xling_utils.measures.transfer.mean_shift import (
     MOVED,
@@ -70,7 +70,7 @@ def read(reader: MovedReader, language: str, text: str) -> list[torch.Tensor]:
 
 
 def test_states_move_at_their_layer_and_only_in_their_language(model, subject):
-    reader = MovedReader(MaskedLM(model, subject.tokenizer), 2)
+    reader = MovedReader(LanguageModel(model, subject.tokenizer), 2)
     text = subject.text("fr", 1)[0]
     before = {language: read(reader, language, text) for language in ("en", "fr")}
     vector = np.random.default_rng(0).normal(size=WIDTH).astype(np.float32)
@@ -86,7 +86,7 @@ def test_states_move_at_their_layer_and_only_in_their_language(model, subject):
 
 @pytest.mark.parametrize("layer", [0, 2])
 def test_what_a_layer_depends_on_keeps_its_weights_bit_for_bit_and_the_rest_learns(model, subject, layer):
-    reader = MovedReader(MaskedLM(model, subject.tokenizer), layer)
+    reader = MovedReader(LanguageModel(model, subject.tokenizer), layer)
     reader.freeze_below(layer)
     before = {name: value.clone() for name, value in reader.state_dict().items()}
     torch.manual_seed(1)

@@ -57,7 +57,7 @@ def test_chapters_label_the_same_rows_each_in_its_way() -> None:
 
 BELOW = {
     "measures/metrics/retrieval.py": (names.WORDS, names.POS, names.LANGUAGE_MEANS, names.CONTEXTUAL),
-    "measures/encoders/masked_lm.py": (names.SIMILARITY, names.TOKEN_TRANSLATION, names.PARSING),
+    "measures/encoders/subject.py": (names.SIMILARITY, names.TOKEN_TRANSLATION, names.PARSING),
     "measures/transfer/tuning.py": (*names.LEARNED, names.RANDOM_LABELS, *names.SHIFTED, names.CONTEXTUAL),
     "corpora/transforms.py": (names.WORDS, names.INFERENCE, names.SHIFTED_INFERENCE),
     "models/encoder.py": (names.WORDS, names.DOUBLES, names.WORD_ALIGNMENT),

@@ -13,7 +13,7 @@ from transformers import BertForMaskedLM, PreTrainedTokenizerFast
 
 from xling_utils.core.specs import EncoderSpec
 from xling_utils.corpora.label_files import TAGS
-from xling_utils.measures.encoders.hidden_states import MaskedLM
+from xling_utils.measures.encoders.hidden_states import LanguageModel
 from xling_utils.measures.transfer import scores
 from xling_utils.measures.transfer.inputs import Input, batches, paired, tagged
 from xling_utils.measures.transfer.readers import EncoderReader, Reader, StaticReader, TransformersReader
@@ -214,7 +214,9 @@ def test_an_encoder_and_its_copy_in_transformers_read_alike(tokenizer, pairs, tm
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True))
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=512, **names)
     fast.model_input_names = ["input_ids", "attention_mask"]
-    theirs = TransformersReader(MaskedLM(BertForMaskedLM.from_pretrained(tmp_path, local_files_only=True).eval(), fast))
+    theirs = TransformersReader(
+        LanguageModel(BertForMaskedLM.from_pretrained(tmp_path, local_files_only=True).eval(), fast)
+    )
     assert (theirs.width, theirs.limit, theirs.start, theirs.padding) == (ours.width, ours.limit, CLS, PAD)
     mine, other = (paired(reader, *pairs, ("en", "fr")) for reader in (ours, theirs))
     assert mine == other

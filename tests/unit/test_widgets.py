@@ -18,7 +18,7 @@ from xling_utils.chapters.language_means.widget import LayerWidget, error_line
 from xling_utils.chapters.mds.widget import TranslationWidget, readable
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec
-from xling_utils.measures.encoders.masked_lm import Subject
+from xling_utils.measures.encoders.subject import Subject
 
 HOSTILE = "<script>alert(1)</script>"
 WORDS = ["[PAD]", "[UNK]", "dog", "##s", "tree", ".", "chien", "##aux", HOSTILE]

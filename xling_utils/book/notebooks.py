@@ -169,8 +169,9 @@ def _is_up_to_date(root: Path, name: str, identity: str) -> bool:
 
 
 def _seconds(root: Path, name: str) -> float:
-    """How long the last execution took; none if there was none."""
-    return float(_noted(root, name).get("seconds", 0))
+    """How long the last execution took; none if there was none, or it was not noted."""
+    seconds = _noted(root, name).get("seconds")
+    return float(seconds) if isinstance(seconds, int | float) else 0.0
 
 
 def _noted(root: Path, name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A small book about one model: chapters 5 to 7 executed on it, under ``_build/probe``."""
+"""Any one model: its report card, and a small book of chapters 5 to 7 executed on it, under ``_build/probe``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from xling_utils.book import notebooks, own_run
+from xling_utils.book import card_page, notebooks, own_run
 from xling_utils.book.rendering import render
+from xling_utils.chapters import cards
+from xling_utils.chapters.cards import Card
 from xling_utils.chapters.probes import SENTENCES, TASKS
 from xling_utils.core.errors import UserError
-from xling_utils.measures import examine
+from xling_utils.measures import examine, names
 from xling_utils.runs import RunStore
 
 PAGES = ("metrics.md", "bibliography.md", "references.bib")
@@ -36,35 +38,71 @@ def probe(
     data: Path | None,
     say: Callable[[str], None],
     aligned: str | None = None,
-) -> tuple[Path, list[notebooks.ChapterFailure]]:
-    """Executes the chapters of :data:`probes.TASKS` on ``model`` (a folder, or a name on the Hub), and on the text
-    ``aligned`` of one's own if there is any (:func:`parallel.aligned`), and renders them; returns the pages' folder and
-    what failed, in which case nothing is rendered.
+    pooling: str | None = None,
+    against: str | None = None,
+) -> Card:
+    """The report card of ``model``, a folder, a name on the Hub or the key of a stored run, as :func:`cards.card` makes
+    it; written to :func:`folder_of` the model.
 
-    ``root`` is the book's folder; a ``model`` may be the key of a stored run, too. Raises :class:`UserError` on a model
-    or on data that cannot be measured.
+    ``root`` is the book's folder. Raises :class:`UserError` on a model or on data that cannot be measured.
     """
-    run = None if Path(model).exists() else RunStore().get(model)
-    folder = run.path if run else Path(model)
-    model = str(folder.absolute()) if folder.exists() else model
-    say(f"{model}: examining it")
+    model, against = _place(model), against and _place(against)
+    for each in (model, against):
+        if each is not None:
+            say(f"{each}: examining it")
+            examine(each, languages, data, cards.SENTENCES, aligned)
+    found = cards.card(model, languages, data, aligned, pooling, against)
+    card_page.write(found, folder_of(root, model))
+    return found
+
+
+def probe_chapters(
+    root: Path,
+    model: str,
+    languages: Sequence[str],
+    data: Path | None,
+    say: Callable[[str], None],
+    aligned: str | None = None,
+    predicts: bool = True,
+) -> tuple[Path, list[notebooks.ChapterFailure]]:
+    """Executes the chapters of :data:`probes.TASKS` on ``model``, and on the text ``aligned`` of one's own if there is
+    any (:func:`parallel.aligned`), and renders them; returns the pages' folder and what failed, in which case nothing
+    is rendered. A model that ``predicts`` no tokens has no chapter on token translation.
+
+    Raises as :func:`probe` does.
+    """
+    model = _place(model)
     examine(model, languages, data, SENTENCES, aligned)
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.name if folder.exists() else model).strip("-.") or "model"
-    place = root / "_build" / "probe" / name
-    _lay_out(root, place, name)
+    place = folder_of(root, model)
+    chapters = [name for name, task in TASKS.items() if predicts or task != names.TOKEN_TRANSLATION]
+    _lay_out(root, place, chapters)
     given: dict[str, Any] = {"scale": "natural", "model": model, "languages": list(languages)}
     if aligned:
         given["aligned"] = aligned
     if data:
         given["data"] = str(data.absolute())
-    failures = notebooks.execute(place, list(TASKS), given, {}, say)
+    failures = notebooks.execute(place, chapters, given, {}, say)
     return place / "_build" / "html" if failures else render(place), failures
 
 
-def _lay_out(root: Path, place: Path, name: str) -> None:
-    """The project of the small book: chapters and pages of the large one, less what only that can say."""
+def folder_of(root: Path, model: str) -> Path:
+    """Where what is made of a model lies."""
+    name = Path(model).name if Path(_place(model)).exists() else model
+    return root / "_build" / "probe" / (re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model")
+
+
+def _place(model: str) -> str:
+    """The folder of a stored run whose key is given; a folder as a whole path; a name on the Hub as it is."""
+    run = None if Path(model).exists() else RunStore().get(model)
+    folder = run.path if run else Path(model)
+    return str(folder.absolute()) if folder.exists() else model
+
+
+def _lay_out(root: Path, place: Path, chapters: Sequence[str]) -> None:
+    """The project of the small book: ``chapters`` and pages of the large one, less what only that can say."""
     import jupytext
 
+    name = place.name
     for folder in ("book", "notebooks"):
         shutil.rmtree(place / folder, ignore_errors=True)
         (place / folder).mkdir(parents=True)
@@ -73,25 +111,26 @@ def _lay_out(root: Path, place: Path, name: str) -> None:
     if title not in config:
         raise UserError(f"{root / '_config.yml'}: the title {title!r} is not there; a book about a model needs its own")
     (place / "_config.yml").write_text(config.replace(title, f"{name}, under the lens"), encoding="utf-8")
-    listed = "\n".join(f"      - file: notebooks/{chapter}" for chapter in TASKS)
+    listed = "\n".join(f"      - file: notebooks/{chapter}" for chapter in chapters)
     (place / "_toc.yml").write_text(TOC.format(chapters=listed), encoding="utf-8")
     shutil.copytree(root / "book" / "published", place / "book" / "published")
     shutil.copyfile(root / "book" / "claims.yml", place / "book" / "claims.yml")
     for page in PAGES:
-        (place / "book" / page).write_text(_alone((root / "book" / page).read_text(encoding="utf-8")), encoding="utf-8")
+        text = (root / "book" / page).read_text(encoding="utf-8")
+        (place / "book" / page).write_text(_alone(text, chapters), encoding="utf-8")
     (place / "book" / "intro.md").write_text(_intro(name), encoding="utf-8")
-    for chapter in TASKS:
+    for chapter in chapters:
         notebook = jupytext.read(root / "notebooks" / f"{chapter}.py")
         notebook.cells = [cell for cell in notebook.cells if own_run.OF_THE_RECORD not in cell.metadata.get("tags", ())]
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
-                cell.source = _alone(cell.source)
+                cell.source = _alone(cell.source, chapters)
         jupytext.write(notebook, place / "notebooks" / f"{chapter}.py", fmt="py:percent")
 
 
-def _alone(text: str) -> str:
+def _alone(text: str, chapters: Sequence[str]) -> str:
     """References to pages that the small book lacks, and to the glossary, as plain words."""
-    pages = "|".join((*TASKS, "metrics", "bibliography"))
+    pages = "|".join((*chapters, "metrics", "bibliography"))
     text = re.sub(r"\{(?:doc|term)\}`([^<`]+?)\s*<[^>]*>`", r"\1", text)
     text = re.sub(r"\{term\}`([^`]+)`", r"\1", text)
     return re.sub(rf"\{{doc\}}`(?:[./a-z]*/)?(?!(?:{pages})`)([^`]+)`", r"the chapter \1 of the book", text)
@@ -100,8 +139,8 @@ def _alone(text: str) -> str:
 def _intro(name: str) -> str:
     return f"""# {name}, under the lens
 
-What the chapters on language means, on the mean difference shift and on similarity of *Why is a multilingual encoder
-multilingual?* measure, measured on this model. Beside it stands its untrained twin: a model of the same shape with
+What the chapters of *Why is a multilingual encoder multilingual?* that can be asked of any model measure, measured on
+this one. Beside it stands its untrained twin: a model of the same shape with
 its first weights. What the twin shows, too, needs no learning.
 
 There is one model, so intervals are over languages.

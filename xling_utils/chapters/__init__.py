@@ -11,6 +11,7 @@ from xling_utils.core.doors import late
 if TYPE_CHECKING:
     from xling_utils.chapters import (
         architecture,
+        cards,
         cka,
         data_size,
         language_means,

@@ -17,6 +17,9 @@ UNLEARNED = ("untrained", "commonest label")
 """In the name of a kind that needs no learning."""
 LIGHT = ("#eef5fb", "#5ba3cf")
 """From 0 to 1, so light that dark text can be read on all of it."""
+SHADES = ("#f4f8fc", "#0b4f82")
+"""From 0 to 1, where no text stands on them."""
+NARROW, SQUARE = 420, 24  # pixels
 ONE_WORD_A_LINE = "split(datum.label, ' ')"
 """So that labels fit side by side on a phone."""
 
@@ -106,3 +109,29 @@ def by_kind(rows: alt.Chart, kinds: Sequence[str], *told: str) -> tuple[alt.Para
     )
     faint = alt.condition(pick, alt.value(1.0), alt.value(0.12))
     return pick, rows.encode(color=colour, opacity=faint, tooltip=tooltip(*told))
+
+
+def over_depth(rows: pd.DataFrame, kinds: Sequence[str], y_title: str, description: str) -> alt.LayerChart:
+    """A line a kind over the depth of models that differ in their number of layers, 0 the embeddings and 1 the last
+    block. ``rows`` has columns ``kind``, ``depth``, ``value``, ``low``, ``high``, ``seeds``."""
+    x = alt.X("depth:Q", title="depth, from the embeddings to the last block", axis=alt.Axis(tickCount=5))
+    return _narrow(framed(lines(alt.Chart(rows), kinds, x, y_title), description), NARROW)
+
+
+def between_layers(rows: pd.DataFrame, x_title: str, y_title: str, description: str) -> alt.Chart:
+    """A square a pair of layers, darker the higher ``value`` is. ``rows`` has columns ``layer``, upwards, and
+    ``beside_layer``, to the right."""
+    chart = alt.Chart(rows).mark_rect().encode(
+        x=alt.X("beside_layer:O", title=x_title, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("layer:O", sort="descending", title=y_title),
+        color=alt.Color("value:Q", title=None, scale=alt.Scale(range=list(SHADES), domain=[0, 1], clamp=True)),
+        tooltip=["layer:O", "beside_layer:O", alt.Tooltip("value:Q", format=".2f")],
+    )  # fmt: skip
+    sides = [min(NARROW, max(SQUARE * rows[side].nunique(), 150)) for side in ("layer", "beside_layer")]
+    return _narrow(framed(chart, description, sides[0]), sides[1])
+
+
+def _narrow(chart: Any, width: int) -> Any:
+    """For a picture that a phone shows as a whole."""
+    letters = {"labelFontSize": 13, "titleFontSize": 13}
+    return chart.properties(width=width).configure_axis(**letters).configure_legend(labelFontSize=13)

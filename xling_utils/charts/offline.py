@@ -83,6 +83,17 @@ def _still(spec: dict[str, Any]) -> str:
     return kept_text.once(place, identity.of(version("vl-convert-python"), str(_PNG_SCALE), json.dumps(still)), draw)
 
 
+def svg(chart: Any) -> str:
+    """An Altair chart as a picture that stands in any page, drawn by vl-convert in this process; readers who cannot see
+    it are told its description. Nothing in it moves."""
+    import vl_convert
+
+    spec = _without_nan(chart.to_dict()) | {"$schema": SCHEMA}
+    drawn = vl_convert.vegalite_to_svg(spec)
+    label = html.escape(describe(spec))
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+
+
 def _without_nan(value: Any) -> Any:
     """JSON has no word for what is no number: Altair leaves it in columns of objects."""
     if isinstance(value, dict):

@@ -6,7 +6,7 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,21 +14,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from xling_utils.book import languages_of
-from xling_utils.cli import data, runs
-from xling_utils.cli.output import OPTIONS, Json, aligned, show_usage_error, to_json
+from xling_utils.cli import data, probing, runs
+from xling_utils.cli.output import OPTIONS, DataDirectory, Json, aligned, reported, root, show_usage_error, to_json
 from xling_utils.core import startup
 from xling_utils.core.errors import UserError, printable
-from xling_utils.core.specs import LANGUAGES
 
 if TYPE_CHECKING:
-    from xling_utils.book import ChapterFailure
+    pass
 
 app = typer.Typer(
     help="Run, render and inspect the book.", pretty_exceptions_enable=False, no_args_is_help=True, **OPTIONS
 )
 app.add_typer(runs.app, name="runs")
 app.add_typer(data.app, name="data")
+app.command()(probing.probe)
 
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 UNNAMED = {errno.ENAMETOOLONG, errno.ELOOP}
@@ -38,10 +37,6 @@ PARAMETERS = (
     "A parameter of the chapters: languages, live, sentences; of 5 to 7 model, aligned; "
     "with --records-only first_seed, processes."
 )
-DataDirectory = Annotated[
-    Path | None,
-    typer.Option("--data", metavar="DIR", envvar="XLING_DATA", help="The directory of real text."),
-]
 
 
 def main() -> None:
@@ -121,7 +116,7 @@ def run(
         from xling_utils.book import record as take
     else:
         from xling_utils.book import execute as take
-    return _reported(take(_root(), chapter or [], given, typed, say=lambda line: print(line, flush=True)))
+    return reported(take(root(), chapter or [], given, typed, say=lambda line: print(line, flush=True)))
 
 
 @app.command()
@@ -134,7 +129,7 @@ def play(
     """Open a copy of a chapter in JupyterLab, in _build/play: no file of the book changes."""
     from xling_utils.book import play as begin
 
-    begin(_root(), chapter, partial(print, flush=True))
+    begin(root(), chapter, partial(print, flush=True))
 
 
 @app.command()
@@ -149,28 +144,7 @@ def book(
     from xling_utils.cli import reference
 
     fills = {"commands": lambda: reference.commands(app), "columns": reference.columns}
-    print(render(_root(), repository=repository, branch=branch, fills=fills))
-
-
-@app.command()
-def probe(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder, or a name on the Hub.")],
-    data: DataDirectory = None,
-    languages: Annotated[str, typer.Option(metavar="L,L,...", help="Languages beside English.")] = ",".join(
-        LANGUAGES[1:]
-    ),
-    text: Annotated[
-        str | None, typer.Option("--aligned", metavar="NAME", help="Translations of your own: DIR/parallel/NAME/*.txt.")
-    ] = None,
-) -> int:
-    """Put any masked language model under the lens: chapters 5 to 7, as a small book of its own."""
-    from xling_utils.book import probe as run_probe
-
-    say = partial(print, flush=True)
-    pages, failures = run_probe(_root(), model, languages_of(languages), data, say, text)
-    if not failures:
-        print(pages)
-    return _reported(failures)
+    print(render(root(), repository=repository, branch=branch, fills=fills))
 
 
 @app.command()
@@ -185,7 +159,7 @@ def plan(
     from xling_utils import chapters
     from xling_utils.book import chapters as known_chapters
 
-    known = known_chapters(_root())
+    known = known_chapters(root())
     if chapter not in known:
         raise UserError(f"unknown chapter {chapter!r}; known: {', '.join(known)}")
     data = _meant(data, ctx, {"scale": scale})
@@ -220,7 +194,7 @@ def show_claims(
     from xling_utils.claims import power as planning
     from xling_utils.claims.ledger import SCALES
 
-    _root()
+    root()
     if scale and scale not in SCALES:
         raise UserError(f"unknown scale {scale!r}; known: {', '.join(SCALES)}")
     if check_seed is not None:
@@ -246,7 +220,7 @@ def bench(
     list_names: Annotated[bool, typer.Option("--list", help="Only list the names.")] = False,
 ) -> int:
     """Run the benchmarks one after the other."""
-    scripts = {path.stem: path for path in sorted((_root() / "benchmarks").glob("[!_]*.py"))}
+    scripts = {path.stem: path for path in sorted((root() / "benchmarks").glob("[!_]*.py"))}
     if list_names:
         print("\n".join(scripts))
         return 0
@@ -263,15 +237,6 @@ def bench(
     return 1 if failed else 0
 
 
-def _reported(failures: Sequence[ChapterFailure]) -> int:
-    """The exit code of chapters of which ``failures`` did not run to their end."""
-    for failure in failures:
-        print(f"xling: {failure.chapter}: {failure.message} [log: {failure.log}]", file=sys.stderr)
-    if not failures:
-        return 0
-    return 2 if all(failure.user for failure in failures) else 1
-
-
 def _meant(data: Path | None, ctx: typer.Context, asked: Mapping[str, Any]) -> Path | None:
     """The directory of text; one that XLING_DATA alone names counts only where something is ``asked`` that needs it."""
     from xling_utils.chapters import reads_real_text
@@ -279,13 +244,3 @@ def _meant(data: Path | None, ctx: typer.Context, asked: Mapping[str, Any]) -> P
     source = ctx.get_parameter_source("data")
     needed = reads_real_text(asked) or asked.get("model") or asked.get("aligned")
     return None if source and source.name == "ENVIRONMENT" and not needed else data
-
-
-def _root() -> Path:
-    from xling_utils.core.project import project_root
-
-    root = project_root()
-    if root is None:
-        raise UserError(f"{Path.cwd()} is not in a book: change to the folder that holds _toc.yml and notebooks/")
-    startup.check_memory()
-    return root

@@ -5,14 +5,25 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xling_utils.core.errors import printable
+from xling_utils.core import startup
+from xling_utils.core.errors import UserError, printable
+
+if TYPE_CHECKING:
+    from xling_utils.book import ChapterFailure
 
 OPTIONS: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False}
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+DataDirectory = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", envvar="XLING_DATA", help="The directory of real text."),
+]
 
 
 def to_json(value: Any) -> str:
@@ -42,3 +53,23 @@ def show_usage_error(error: typer.TyperException) -> int:
         path = context.command_path if context else "xling"
         print(f"{path}: {printable(message.rstrip('.'))} (see {path} --help)", file=sys.stderr)
     return 2
+
+
+def reported(failures: Sequence[ChapterFailure]) -> int:
+    """The exit code of chapters of which ``failures`` did not run to their end."""
+    for failure in failures:
+        print(f"xling: {failure.chapter}: {failure.message} [log: {failure.log}]", file=sys.stderr)
+    if not failures:
+        return 0
+    return 2 if all(failure.user for failure in failures) else 1
+
+
+def root() -> Path:
+    """The folder of the book. Raises :class:`UserError` outside of one."""
+    from xling_utils.core.project import project_root
+
+    found = project_root()
+    if found is None:
+        raise UserError(f"{Path.cwd()} is not in a book: change to the folder that holds _toc.yml and notebooks/")
+    startup.check_memory()
+    return found

@@ -1,4 +1,4 @@
-"""What is measured on runs and on any masked language model.
+"""What is measured on runs and on any language model.
 
 In: stored runs or an opened model, and the name of a task. Out: tidy rows; kept, and measured again when a source that
 can change them does. ``metrics`` are pure functions on arrays, ``encoders`` an opened model however it was found,
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from xling_utils.measures import kept_rows, names, pool
     from xling_utils.measures.encoders import bundled, hub
     from xling_utils.measures.encoders.examined import examine
-    from xling_utils.measures.encoders.hidden_states import MaskedLM
+    from xling_utils.measures.encoders.hidden_states import POOLINGS, LanguageModel
     from xling_utils.measures.encoders.language_identity import variance_share, without_means
-    from xling_utils.measures.encoders.masked_lm import Subject
     from xling_utils.measures.encoders.predictions import predicted
     from xling_utils.measures.encoders.representations import centred, language_means, shifted
     from xling_utils.measures.encoders.stored_run import Reading, masked_lm
+    from xling_utils.measures.encoders.subject import Subject
     from xling_utils.measures.metrics.cka import linear_cka
     from xling_utils.measures.metrics.intervals import Estimate, Interval, over_seeds
     from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from xling_utils.measures.metrics.translation import bleu1, convert_rate
     from xling_utils.measures.pool import MeasuresFailed, ensure_rows
-    from xling_utils.measures.tasks import registry, sentence_similarity
+    from xling_utils.measures.tasks import registry, report_card, sentence_similarity
     from xling_utils.measures.tasks.registry import ROW, measure
     from xling_utils.measures.tasks.word_retrieval import Dictionary, dictionary
 else:

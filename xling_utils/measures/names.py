@@ -29,6 +29,9 @@ WHOLE, UPPER, MOVED = "all layers", "upper half", "upper half with shift"
 SIMILARITY, WORD_ALIGNMENT, CONTEXTUAL = "similarity", "word alignment", "contextual alignment"
 """Of a run with another one."""
 
+REPORT_CARD = "report card"
+"""Of any language model, on few sentences."""
+
 DOUBLES = "finding the double"
 """The task's name, of both its parts."""
 TRANSLATION, RETRIEVAL = "word translation", "sentence retrieval"

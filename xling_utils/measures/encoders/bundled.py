@@ -23,8 +23,8 @@ from xling_utils.core.files import json_object
 from xling_utils.core.project import checkout
 from xling_utils.core.scales import scale
 from xling_utils.measures.encoders import stored_run
-from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.encoders.representations import UNITS
+from xling_utils.measures.encoders.subject import Subject
 from xling_utils.models.transformers_format import CONFIG_FILE, WEIGHTS_FILE
 from xling_utils.runs import Run, RunStore
 from xling_utils.runs.store import TOKENIZER_FILE

@@ -16,7 +16,7 @@ from xling_utils.core import startup
 from xling_utils.core.errors import UserError, first_line
 
 if TYPE_CHECKING:
-    from xling_utils.measures.encoders.hidden_states import MaskedLM
+    from xling_utils.measures.encoders.hidden_states import LanguageModel
 
 SENTENCES = 64
 """A language, that the model is tried on."""
@@ -30,8 +30,8 @@ CODE = "from xling_utils.measures.encoders.examined import main; main()"
 
 def examine(name: str, languages: Sequence[str], data: Path | None, sentences: int, aligned: str | None) -> None:
     """Raises :class:`UserError`, with the cause, if the model ``name`` (a folder, or a name on the Hub) cannot be
-    measured on the text of ``languages`` in ``data``, of which chapters read ``sentences``, and on the translations
-    ``aligned``."""
+    measured on the text of ``languages`` in ``data``, of which ``sentences`` are read, perhaps none, and on the
+    translations ``aligned``."""
     asked = {"name": name, "languages": list(languages), "data": data and str(data), "aligned": aligned}
     try:
         done = subprocess.run(
@@ -69,13 +69,14 @@ def main() -> None:
 
 def examine_here(name: str, languages: list[str], data: Path | None, sentences: int, aligned: str | None) -> None:
     """:func:`examine` in this process, without limits."""
-    from xling_utils.measures.encoders.masked_lm import Subject
+    from xling_utils.measures.encoders.subject import Subject
 
     _step("reading the model")
     subject = Subject.of_model(name, ("en", *languages), data, sentences, aligned)
     _check_weights(name, subject.model)
     _step("reading text")
-    texts = {language: list(subject.text(language, sentences)[:SENTENCES]) for language in subject.languages}
+    of_running = {language: subject.text(language, sentences) for language in subject.languages if sentences}
+    texts = {language: list(lines[:SENTENCES]) for language, lines in (of_running or subject.said(SENTENCES)).items()}
     subject.said(1)
     for language, lines in texts.items():
         _step(f"the tokenizer, on {language},")
@@ -114,7 +115,7 @@ def _check_tokens(name: str, language: str, tokenizer: Any, lines: Sequence[str]
         raise UserError(f"{name}: {unknown:.0%} of the tokens of {language} are unknown; leave it out of --languages")
 
 
-def _check_states(name: str, language: str, lm: MaskedLM, lines: Sequence[str]) -> None:
+def _check_states(name: str, language: str, lm: LanguageModel, lines: Sequence[str]) -> None:
     try:
         for batch in lm.states(lines):
             finite = batch.layers[:, batch.tokens].isfinite().all(-1).all(-1).tolist()

@@ -1,4 +1,4 @@
-"""Any masked language model of ``transformers``, opened: text in, states of all layers out.
+"""Any language model of ``transformers``, opened: text in, states of all layers out.
 
 Nothing is known of a model by name. Its blocks are the module list as long as its configuration has layers; layer 0 is
 what the first block takes in, layer l what block l gives out.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,10 @@ PLACES = 4096
 """Places that are read at a time, those of padding included."""
 CHUNK = 4096
 """Texts that are sorted by length together."""
+POOLINGS = "mean", "weighted", "last", "first"
+"""What stands for a sentence: the mean of its tokens; the same with weights 1, 2, 3, ..., since a decoder's later
+tokens have read more (Muennighoff 2022, SGPT); its last token, or its first. What a tokenizer adds counts as first and
+last (``[CLS]``), and in no mean."""
 
 
 def blocks_of(model: Any) -> nn.ModuleList:
@@ -53,14 +57,36 @@ class States:
     special: Tensor
     ids: Tensor
 
+    def weights(self, pooling: str) -> Tensor:
+        """How much each token counts in what stands for its text by one of :data:`POOLINGS`: float32 (batch, length),
+        of sum 1; zero where a text has no token. Raises :class:`UserError` on another."""
+        if pooling not in POOLINGS:
+            raise UserError(f"pooling {pooling!r:.80}: known are {', '.join(POOLINGS)}")
+        inner = (self.tokens & ~self.special).float()
+        places = torch.arange(inner.shape[1], device=inner.device)
+        if pooling == "first":
+            inner = (self.tokens & (places == 0)).float()
+        elif pooling == "last":
+            inner = (self.tokens & (places == self.tokens.sum(dim=1, keepdim=True) - 1)).float()
+        elif pooling == "weighted":
+            inner = inner * inner.cumsum(dim=1)
+        return inner / inner.sum(dim=1, keepdim=True).clamp(min=1)
+
 
 @dataclass(frozen=True, eq=False)
-class MaskedLM:
-    """``model``, a masked language model of ``transformers``, with its ``tokenizer``. Everything that reads text with
-    one reads it through this."""
+class LanguageModel:
+    """``model``, a language model of ``transformers`` or its encoder, with its ``tokenizer``; ``pooling`` says what
+    stands for a sentence. Everything that reads text with one reads it through this."""
 
     model: Any
     tokenizer: Any
+    pooling: str = field(default="mean", kw_only=True)
+
+    @property
+    def predicts(self) -> bool:
+        """Whether it has a head that predicts tokens at every place, as a masked language model does. Of others the
+        states alone are read, and no head is loaded."""
+        return self.model.base_model is not self.model
 
     @property
     def layers(self) -> int:

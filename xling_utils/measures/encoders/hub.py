@@ -1,4 +1,4 @@
-"""Masked language models from elsewhere: a local folder or a name on the Hub, loaded with care."""
+"""Language models from elsewhere: a local folder or a name on the Hub, loaded with care."""
 
 from __future__ import annotations
 
@@ -12,49 +12,111 @@ from safetensors import SafetensorError, safe_open
 from xling_utils.core.errors import UserError, first_line
 from xling_utils.core.files import json_object
 from xling_utils.measures.encoders import hidden_states
-from xling_utils.measures.encoders.hidden_states import MaskedLM
+from xling_utils.measures.encoders.hidden_states import LanguageModel
 from xling_utils.runs import Run
 from xling_utils.runs.store import damage, read_spec
 
 KEY_DIGITS = 20
+SAFE = {"trust_remote_code": False}
+STATED = "1_Pooling/config.json"
+MODES = {
+    "mean": "mean", "mean_tokens": "mean", "cls": "first", "cls_token": "first", "lasttoken": "last",
+    "weightedmean": "weighted", "weightedmean_tokens": "weighted",
+}  # fmt: skip
+"""What that file calls them."""
 
 
-def load(name: str) -> MaskedLM:
-    """The model of that name, on the GPU where there is one. No pickle is read and no code of the model's is run.
+def load(name: str, pooling: str | None = None) -> LanguageModel:
+    """The model of that name, on the GPU where there is one: with its head if it is a masked language model that has
+    one, else what gives states, of an encoder-decoder the encoder. No pickle is read and no code of the model's is run.
 
-    Raises :class:`UserError` where there is no model of that name, if it is no masked language model or lacks the head
-    that predicts tokens, and if the tokenizer does not fit it.
+    ``name`` is a folder, or a name on the Hub and perhaps a revision, ``NAME@REVISION``. Without ``pooling``, that
+    which a sentence encoder says it was trained with; else the weighted mean for decoders, the mean for others.
+
+    Raises :class:`UserError` where there is no model of that name, if weights are missing, and if the tokenizer does
+    not fit it.
     """
-    from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+    from transformers import AutoConfig, AutoTokenizer
 
     _check_whole(Path(name))
-    safe: dict[str, Any] = {"trust_remote_code": False}
-    config = _tried(name, "configuration", AutoConfig.from_pretrained, **safe)
-    if type(config) not in AutoModelForMaskedLM._model_mapping or getattr(config, "is_decoder", False):
-        raise UserError(
-            f"{name}: {config.model_type} is no masked language model; name one that was trained to fill in"
-        )
-    with hidden_states.without_bars():
-        model, found = _tried(
-            name, "weights", AutoModelForMaskedLM.from_pretrained, config=config, use_safetensors=True,
-            output_loading_info=True, **safe,
-        )  # fmt: skip
-    if missing := sorted(found["missing_keys"]):
-        raise UserError(
-            f"{name}: the weights lack {missing[0]}, so nothing predicts tokens; give a model with its prediction head"
-        )
-    tokenizer = _tried(name, "tokenizer", AutoTokenizer.from_pretrained, **safe)
+    config = _tried(name, "configuration", AutoConfig.from_pretrained, **SAFE)
+    model = _read(name, config)
+    tokenizer = _tried(name, "tokenizer", AutoTokenizer.from_pretrained, **SAFE)
     known = model.get_input_embeddings().num_embeddings
     if len(tokenizer) > known:
         raise UserError(f"{name}: the tokenizer has {len(tokenizer)} tokens, the model knows {known}; they do not fit")
-    if tokenizer.pad_token_id is None or tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
+    if _fills_in(config) and None in (tokenizer.pad_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id):
         raise UserError(f"{name}: the tokenizer lacks a token that fills, begins or ends an input")
     if len(tokenizer) <= len(tokenizer.all_special_ids):
         raise UserError(f"{name}: the tokenizer knows special tokens alone; give its files (tokenizer.json, vocab.txt)")
+    decodes = not _fills_in(config) and not config.is_encoder_decoder
+    if decodes:
+        _begin(tokenizer)
     if tokenizer.model_max_length <= tokenizer.num_special_tokens_to_add():
         raise UserError(f"{name}: model_max_length is {tokenizer.model_max_length}, which leaves no room for text")
     hidden_states.blocks_of(model)
-    return MaskedLM(model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer)
+    pooling = pooling or _stated_pooling(name) or ("weighted" if decodes else "mean")
+    if decodes and pooling == "first":
+        raise UserError(f"{name}: the first token of a decoder has read nothing of its sentence; choose another")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return LanguageModel(model.to(device).eval(), tokenizer, pooling=pooling)
+
+
+def _fills_in(config: Any) -> bool:
+    """Whether models of that kind are trained to fill in what is masked, and read to both sides."""
+    from transformers import AutoModelForMaskedLM
+
+    one_stack = not config.is_encoder_decoder and not getattr(config, "is_decoder", False)
+    return one_stack and type(config) in AutoModelForMaskedLM._model_mapping
+
+
+def _read(name: str, config: Any) -> Any:
+    """The model with its head that predicts what is masked, where there is one in the weights, or without."""
+    from transformers import AutoModel, AutoModelForMaskedLM
+
+    missing: list[str] = []
+    for kind in (AutoModelForMaskedLM, AutoModel) if _fills_in(config) else (AutoModel,):
+        with hidden_states.without_bars():
+            model, found = _tried(
+                name, "weights", kind.from_pretrained, config=config, use_safetensors=True, output_loading_info=True,
+                **SAFE,
+            )  # fmt: skip
+        missing = sorted(weights for weights in found["missing_keys"] if "pooler." not in weights)  # not read here
+        if not missing:
+            model.config.use_cache = False
+            return model.get_encoder() if config.is_encoder_decoder else model
+    raise UserError(f"{name}: the weights lack {missing[0]}; copy the model again")
+
+
+def _begin(tokenizer: Any) -> None:
+    """Puts a token before every text that a decoder reads, if its tokenizer does not: decoders keep states of a size
+    of their own at the first place, whatever stands there, and no word of the text shall have them."""
+    encoded = tokenizer("a", return_special_tokens_mask=True)
+    first = tokenizer.bos_token or tokenizer.eos_token
+    if encoded["special_tokens_mask"][0] or first is None:
+        return
+    from tokenizers.processors import Sequence, TemplateProcessing
+
+    inner = tokenizer.backend_tokenizer
+    number = tokenizer.convert_tokens_to_ids(first)
+    begun = TemplateProcessing(single=f"{first}:0 $A:0", special_tokens=[(first, number)])
+    inner.post_processor = Sequence([inner.post_processor, begun] if inner.post_processor else [begun])
+
+
+def _stated_pooling(name: str) -> str | None:
+    """What a sentence encoder says of itself, in a file of ``sentence-transformers``; ``None`` where there is none."""
+    from transformers.utils import cached_file
+
+    silent = dict.fromkeys(("_raise_exceptions_for_missing_entries", "_raise_exceptions_for_connection_errors"), False)
+    path = _tried(name, "pooling", cached_file, filename=STATED, **silent)
+    if path is None:
+        return None
+    said = json_object(Path(path))
+    found = {said.get("pooling_mode"), *(key for key, value in said.items() if value is True)}
+    known = [pooling for mode, pooling in MODES.items() if {mode, f"pooling_mode_{mode}"} & found]
+    if len(known) != 1:
+        raise UserError(f"{name}: {STATED} states no pooling that is known here; name one with --pooling")
+    return known[0]
 
 
 def _check_whole(folder: Path) -> None:
@@ -95,13 +157,15 @@ def drawn_anew(model: Any, seed: int) -> Any:
 
 
 def _tried(name: str, what: str, load: Any, **options: Any) -> Any:
-    """What ``load`` gives for ``name``; what keeps it from it, in one line (and not in a table on stderr)."""
+    """What ``load`` gives for ``name``, a revision of it if one is named; what keeps it from it, in one line (and not
+    in a table on stderr)."""
     from transformers.utils import logging
 
     shown = logging.get_verbosity()
     logging.set_verbosity(logging.CRITICAL)
+    place, _, revision = (name, "", "") if Path(name).exists() else name.partition("@")
     try:
-        return load(name, **options)
+        return load(place, **options, revision=revision or None)
     except Exception as error:  # on a damaged file transformers and its libraries raise whatever they stumble over
         where = (
             "" if Path(name).is_dir() else "; name a folder, or a model of the Hub that this machine has or can reach"

@@ -3,6 +3,7 @@ read off a single token (R21)."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from xling_utils.core.errors import UserError
-from xling_utils.measures.encoders.hidden_states import MaskedLM
+from xling_utils.measures.encoders.hidden_states import LanguageModel
 
 Array = npt.NDArray[np.floating]
 SENTENCES = 256
 """Sentences that are read at a time until there are tokens enough."""
 
 
-def token_states(lm: MaskedLM, sentences: Sequence[str], count: int) -> npt.NDArray[np.float32]:
+def token_states(lm: LanguageModel, sentences: Sequence[str], count: int) -> npt.NDArray[np.float32]:
     """States of the first ``count`` tokens of ``sentences`` at every layer, float32 (layers + 1, count or fewer, d),
     special tokens left out. Raises :class:`UserError` if there is none."""
     found: list[Array] = []
@@ -57,6 +58,7 @@ def probe_accuracy(train: Mapping[str, Array], test: Mapping[str, Array]) -> npt
     ``train[language]`` and ``test[language]`` (layers + 1, tokens, d) of different text. A linear probe cannot use what
     lies in more than the means of the languages and the directions they share.
     """
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -66,7 +68,10 @@ def probe_accuracy(train: Mapping[str, Array], test: Mapping[str, Array]) -> npt
     for layer in range(len(next(iter(train.values())))):
         x = np.concatenate([train[language][layer] for language in languages])
         labels = np.repeat(np.arange(len(languages)), [train[language].shape[1] for language in languages])
-        probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200)).fit(x, labels)
+        probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
+        with warnings.catch_warnings():  # of states as wide as a large model's, all of which it tells apart by then
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            probe.fit(x, labels)
         right = [(probe.predict(test[language][layer]) == i).mean() for i, language in enumerate(languages)]
         found.append(np.mean(right))
     return np.array(found)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from xling_utils.core.errors import UserError
-from xling_utils.measures.encoders.hidden_states import BATCH, MaskedLM, blocks_of, recording, state_of
+from xling_utils.measures.encoders.hidden_states import BATCH, LanguageModel, blocks_of, recording, state_of
 
 Array = npt.NDArray[np.floating]
 
@@ -24,7 +24,7 @@ PLACES = 1024
 
 @torch.inference_mode()
 def predicted(
-    lm: MaskedLM,
+    lm: LanguageModel,
     texts: Sequence[str],
     difference: Array,
     layers: Sequence[int],

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from xling_utils.core.errors import UserError
-from xling_utils.measures.encoders.hidden_states import MaskedLM, blocks_of
+from xling_utils.measures.encoders.hidden_states import LanguageModel, blocks_of
 from xling_utils.models.encoder import Encoder
 from xling_utils.models.tokenization import TokenStream
 
@@ -136,20 +136,23 @@ def language_means(
     """
     if unit not in UNITS:
         raise UserError(f"unknown unit {unit!r}; known: {', '.join(UNITS)}")
-    return means_by_unit(MaskedLM(model, tokenizer), sentences)[unit]
+    return means_by_unit(LanguageModel(model, tokenizer), sentences)[unit]
 
 
-def means_by_unit(lm: MaskedLM, sentences: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
+def means_by_unit(lm: LanguageModel, sentences: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
     """The mean state of a language at every layer, float32 (layers + 1, d), by what it is the mean of.
 
     ``"token"``: over all tokens but special ones, as A writes it (sec. 4.1.1); ``"sentence"``: over sentences of the
-    mean over a sentence's tokens, special ones included, as D's program does. Raises :class:`UserError` on text without
-    a token.
+    mean over a sentence's tokens, special ones included, as D's program does, or of what else stands for a sentence
+    (``lm.pooling``). Raises :class:`UserError` on text without a token.
     """
     total, count = torch.zeros(()), torch.zeros(len(UNITS), dtype=torch.float64)
     for found in lm.states(sentences):
         of_tokens, of_sentences = (found.tokens & ~found.special).double(), found.tokens.double()
-        weights = torch.stack([of_tokens, of_sentences / of_sentences.sum(dim=1, keepdim=True)])
+        of_sentences /= of_sentences.sum(dim=1, keepdim=True)
+        if lm.pooling != "mean":
+            of_sentences = found.weights(lm.pooling).double()
+        weights = torch.stack([of_tokens, of_sentences])
         sums = weights.flatten(1).float() @ found.layers.flatten(1, 2)  # of a few thousand states: exact enough
         total = total + sums.transpose(0, 1).double()
         count += weights.sum(dim=(1, 2)).cpu()

@@ -20,7 +20,7 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import EncoderSpec
 from xling_utils.measures.encoders import hidden_states
-from xling_utils.measures.encoders.hidden_states import MaskedLM
+from xling_utils.measures.encoders.hidden_states import LanguageModel
 from xling_utils.measures.encoders.representations import contextual_words, static_words
 from xling_utils.models import tokenization, transformers_format
 from xling_utils.models.encoder import Encoder, Encoders
@@ -103,7 +103,7 @@ class Reading:
         return self._streams[language]
 
 
-def masked_lm(run: Run, language: str | None = None) -> MaskedLM:
+def masked_lm(run: Run, language: str | None = None) -> LanguageModel:
     """A stored encoder as ``transformers`` has it: a ``BertForMaskedLM``, and a tokenizer that puts ``[CLS]`` before
     and ``[SEP]`` behind a text, as in pretraining. On the GPU where there is one. Where languages have parts or ids of
     their own, those of ``language``.
@@ -136,7 +136,7 @@ def masked_lm(run: Run, language: str | None = None) -> MaskedLM:
     with hidden_states.without_bars():
         folder = run.path / spoken if model_spec.separate else run.path
         model: Any = BertForMaskedLM.from_pretrained(folder, dtype=torch.float32)  # whatever the file keeps
-    return MaskedLM(model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer)
+    return LanguageModel(model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer)
 
 
 def _coders(run: Run) -> dict[str, Coder]:

@@ -37,6 +37,33 @@ def linear_cka(x: Array, y: Array, debiased: bool = False) -> float:
     return _alike(x, y, debiased) / scale**0.5 if scale > 0 else float("nan")
 
 
+def between_layers(x: Array, y: Array) -> npt.NDArray[np.float64]:
+    """Debiased linear CKA of every layer with every layer, float64 (layers of x, layers of y): ``x`` (layers, n, d1)
+    and ``y`` (layers, n, d2) of the same examples. As :func:`linear_cka` has it, from products of examples, (n, n).
+
+    Raises :class:`UserError` on different and on fewer than four examples.
+    """
+    if x.shape[1] != y.shape[1] or x.shape[1] < FEWEST:
+        raise UserError(f"CKA: representations {x.shape} and {y.shape} are not of the same examples, {FEWEST} or more")
+    sides = [np.stack([_products(layer) for layer in side]) for side in (x, y)]
+    own = [np.einsum("lij,lij->l", side, side) for side in sides]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.einsum("lij,mij->lm", *sides, optimize=True) / np.sqrt(np.outer(*own))
+
+
+def _products(x: Array) -> npt.NDArray[np.float64]:
+    """Products of centred examples (n, n), made so that the sum of two such matrices' products estimates the
+    Hilbert-Schmidt criterion without bias (Song et al. 2012, eq. 5, as Szekely and Rizzo 2014, def. 3, centre it)."""
+    x = x.astype(np.float64)
+    products = x @ x.T
+    np.fill_diagonal(products, 0)
+    n = len(x)
+    sums = products.sum(axis=0)
+    products += sums.sum() / ((n - 1) * (n - 2)) - (sums[:, None] + sums[None]) / (n - 2)
+    np.fill_diagonal(products, 0)
+    return products
+
+
 def _alike(x: Array, y: Array, debiased: bool) -> float:
     """The squared Frobenius norm of the product of centred features; or its estimate without bias, for which the
     examples' squared lengths are needed too."""

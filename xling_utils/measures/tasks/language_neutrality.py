@@ -16,8 +16,8 @@ import numpy.typing as npt
 from xling_utils.core.scales import Scale
 from xling_utils.corpora import parallel
 from xling_utils.measures.encoders import language_identity
-from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.encoders.representations import UNITS
+from xling_utils.measures.encoders.subject import Subject
 from xling_utils.measures.names import ALL, LANGUAGE_MEANS, METHODS
 from xling_utils.measures.rows import row
 from xling_utils.measures.tasks import sentence_retrieval

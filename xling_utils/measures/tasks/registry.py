@@ -18,7 +18,7 @@ from xling_utils.runs import Run
 
 ROW = ("task", "metric", "source", "target", "layer", "step", "value", "low", "high", "n", "run")
 """The columns of a row that no chapter has labelled yet."""
-RUN, PAIR, MODEL = "a run", "a run and another beside it", "any masked language model"
+RUN, PAIR, MODEL = "a run", "a run and another beside it", "any language model"
 """What a task takes."""
 
 
@@ -60,6 +60,7 @@ TASKS = {
         Task(names.SIMILARITY, "tasks.sentence_similarity", PAIR),
         Task(names.LANGUAGE_MEANS, "tasks.language_neutrality", MODEL, long=True),
         Task(names.TOKEN_TRANSLATION, "tasks.token_translation", MODEL, long=True),
+        Task(names.REPORT_CARD, "tasks.report_card", MODEL),
         Task(names.RANDOM_LABELS, "transfer.random_labels"),
         *(Task(name, "transfer.zero_shot", named=True) for name in names.LEARNED),
         *(Task(name, "transfer.mean_shift", MODEL, named=True, long=True) for name in names.SHIFTED),
@@ -74,12 +75,12 @@ def task(name: str) -> Task:
 
 
 def rows(name: str, runs: Sequence[Run], scale: Scale, data: Path | None) -> pd.DataFrame:
-    """What a run does at a task, with ``run``, its key, and that of the run ``beside`` it. A task of any masked
+    """What a run does at a task, with ``run``, its key, and that of the run ``beside`` it. A task of any
     language model may be named with aligned text of one's own (``names.ON``). Raises :class:`UserError` on mistakes in
     the data."""
     asked, (run, *beside) = task(name), runs
     if asked.takes == MODEL:
-        from xling_utils.measures.encoders.masked_lm import Subject
+        from xling_utils.measures.encoders.subject import Subject
 
         frame = asked.of(Subject.of_run(run, data, name.partition(names.ON)[2] or None), scale)
     elif asked.takes == PAIR:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xling_utils.core.errors import UserError
-from xling_utils.measures.encoders.hidden_states import MaskedLM
+from xling_utils.measures.encoders.hidden_states import LanguageModel
 from xling_utils.measures.metrics.retrieval import nearest, ranks
 from xling_utils.measures.names import METHODS
 from xling_utils.measures.rows import row
@@ -18,19 +18,18 @@ from xling_utils.measures.rows import row
 Array = npt.NDArray[np.floating]
 
 
-def sentence_vectors(lm: MaskedLM, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
-    """The mean of each sentence's tokens at every layer, float32 (layers + 1, sentences, d), special tokens left out
-    (D, sec. 4.1, says "all token embeddings"). A sentence without a token has a zero vector."""
+def sentence_vectors(lm: LanguageModel, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+    """What stands for each sentence at every layer, float32 (layers + 1, sentences, d): unless the model was opened
+    with another ``pooling``, the mean of its tokens, special ones left out (D, sec. 4.1, says "all token embeddings").
+    A sentence without a token has a zero vector."""
     if not len(sentences):
         raise UserError("sentence retrieval: no sentences")
     found: npt.NDArray[np.float32] | None = None
     for batch in lm.states(sentences):
-        inner = (batch.tokens & ~batch.special).float()
-        weights = inner / inner.sum(dim=1, keepdim=True).clamp(min=1)
-        means = (weights[None, :, None] @ batch.layers)[:, :, 0].cpu().numpy()
+        vectors = (batch.weights(lm.pooling)[None, :, None] @ batch.layers)[:, :, 0].cpu().numpy()
         if found is None:
-            found = np.empty((len(means), len(sentences), means.shape[-1]), dtype=np.float32)
-        found[:, batch.rows] = means
+            found = np.empty((len(vectors), len(sentences), vectors.shape[-1]), dtype=np.float32)
+        found[:, batch.rows] = vectors
     assert found is not None
     return found
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
-from xling_utils.measures.encoders.masked_lm import Subject
+from xling_utils.measures.encoders.subject import Subject
 from xling_utils.measures.metrics.cka import linear_cka
 from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
 from xling_utils.measures.metrics.retrieval import ranks

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import Form
 from xling_utils.corpora import normalise
-from xling_utils.measures.encoders.masked_lm import Subject
 from xling_utils.measures.encoders.predictions import predicted
+from xling_utils.measures.encoders.subject import Subject
 from xling_utils.measures.metrics.translation import bleu1, convert_rate, third_rate
 from xling_utils.measures.names import TOKEN_TRANSLATION
 from xling_utils.measures.rows import row
@@ -54,12 +54,12 @@ def _direction(
     layers = range(subject.layers + 1)
     difference = means[target] - means[source]
     others = [tokens for language, tokens in sets.items() if language not in (source, target)]
-    references = [_words(line, subject.form) for line in said[target]]
+    references = [words(line, subject.form) for line in said[target]]
     read = partial(predicted, subject, said[source], difference)
 
     def values(found: Iterable[npt.NDArray[np.int64]]) -> dict[str, float]:
         tokens = [subject.tokenizer.convert_ids_to_tokens(ids.tolist()) for ids in found]
-        lines = [_words(subject.tokenizer.convert_tokens_to_string(line), subject.form) for line in tokens]
+        lines = [words(subject.tokenizer.convert_tokens_to_string(line), subject.form) for line in tokens]
         flat = [token for line in tokens for token in line]
         rates = {"convert_rate": convert_rate(flat, sets[source], sets[target]), "bleu1": bleu1(lines, references)}
         return rates | ({"third_rate": third_rate(flat, sets[source], sets[target], others)} if others else {})
@@ -73,6 +73,6 @@ def _direction(
                 yield row(TOKEN_TRANSLATION, metric, source, target, layer, value, n=len(said[source]), weight=weight)
 
 
-def _words(text: str, form: Form) -> str:
+def words(text: str, form: Form) -> str:
     """What BLEU counts as words, whether or not the model reads units: those of the book's own text."""
     return normalise(text, form="cased" if form == "raw" else form)

@@ -27,9 +27,9 @@ from xling_utils.corpora.controlled.inference import LABELS
 from xling_utils.corpora.directory import existing, given
 from xling_utils.corpora.labelled import INFERENCE_FILES
 from xling_utils.corpora.treebanks import LOW_RESOURCE, UPOS, languages_with_trees
-from xling_utils.measures.encoders.hidden_states import MaskedLM
-from xling_utils.measures.encoders.masked_lm import Subject
+from xling_utils.measures.encoders.hidden_states import LanguageModel
 from xling_utils.measures.encoders.representations import language_means
+from xling_utils.measures.encoders.subject import Subject
 from xling_utils.measures.metrics.intervals import Interval
 from xling_utils.measures.names import METHODS, MOVED, PARSING, POS, UPPER, WHOLE
 from xling_utils.measures.names import SHIFTED as TASKS
@@ -202,7 +202,7 @@ def _tree_rows(subject: Subject, scale: Scale, task: str, languages: Sequence[st
 
 def _reader(subject: Subject) -> MovedReader:
     """Of a copy of the subject's model, to be moved at its middle layer."""
-    return MovedReader(MaskedLM(copy.deepcopy(subject.model), subject.tokenizer), subject.layers // 2)
+    return MovedReader(LanguageModel(copy.deepcopy(subject.model), subject.tokenizer), subject.layers // 2)
 
 
 def _tuned(

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from xling_utils.core.errors import UserError
 from xling_utils.measures.encoders import hidden_states
-from xling_utils.measures.encoders.hidden_states import MaskedLM
+from xling_utils.measures.encoders.hidden_states import LanguageModel
 from xling_utils.measures.encoders.representations import shifted
 from xling_utils.measures.transfer.readers import TransformersReader
 
@@ -24,7 +24,7 @@ class MovedReader(TransformersReader):
     model has one. Raises :class:`UserError` on a layer that the model does not have.
     """
 
-    def __init__(self, lm: MaskedLM, layer: int) -> None:
+    def __init__(self, lm: LanguageModel, layer: int) -> None:
         super().__init__(lm)
         if not 0 <= layer <= lm.layers:
             raise UserError(f"layer {layer}: the model has layers 0 to {lm.layers}")

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from xling_utils.core.errors import UserError
-from xling_utils.measures.encoders.hidden_states import MaskedLM
+from xling_utils.measures.encoders.hidden_states import LanguageModel
 from xling_utils.models.encoder import Encoders
 from xling_utils.models.optimizers import Matrices
 from xling_utils.models.tokenization import CLS, PAD, UNK, Coder
@@ -101,7 +101,7 @@ class TransformersReader(Reader):
 
     mixes = True
 
-    def __init__(self, lm: MaskedLM) -> None:
+    def __init__(self, lm: LanguageModel) -> None:
         super().__init__()
         self.body, self.tokenizer = lm.model.base_model, (tokenizer := lm.tokenizer)
         self.width, self.limit = int(lm.model.config.hidden_size), lm.limit

@@ -1,4 +1,4 @@
-"""What chapters 5 to 7 look into: a masked language model with its tokenizer, and the text it is measured on."""
+"""What chapters 5 to 7 look into: a language model with its tokenizer, and the text it is measured on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec, Form
 from xling_utils.corpora import parallel
 from xling_utils.measures.encoders import hub, language_identity, stored_run
-from xling_utils.measures.encoders.hidden_states import MaskedLM
+from xling_utils.measures.encoders.hidden_states import LanguageModel
 from xling_utils.measures.encoders.representations import means_by_unit
 from xling_utils.runs import Run
 
@@ -23,7 +23,7 @@ TEXT_SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Subject(MaskedLM):
+class Subject(LanguageModel):
     """``key`` identifies the weights; ``corpus`` says where its languages' text comes from, and ``data`` is the
     directory of real text.
 
@@ -51,22 +51,30 @@ class Subject(MaskedLM):
 
     @classmethod
     def of_model(
-        cls, name: str, languages: Sequence[str], data: Path | None, sentences: int, aligned: str | None = None
+        cls,
+        name: str,
+        languages: Sequence[str],
+        data: Path | None,
+        sentences: int,
+        aligned: str | None = None,
+        pooling: str | None = None,
     ) -> Subject:
-        """A model of ``transformers`` in a local folder or on the Hub, and ``sentences`` of real text a language.
+        """A model of ``transformers`` in a local folder or on the Hub, and ``sentences`` of real text a language;
+        ``pooling`` as :func:`hub.load` takes it.
 
         The folder of a stored run brings its own text, unless ``data`` is given. Raises :class:`UserError` if there is
         no text, and what :func:`hub.load` raises.
         """
         run = hub.run_in(Path(name))
         if run and data is None:
-            return cls.of_run(run, aligned=aligned)
+            return replace(cls.of_run(run, aligned=aligned), pooling=pooling or "mean")
         if data is None:
             raise UserError(f"{name}: there is no text to measure it on; name a directory of real text (--data DIR)")
-        lm = stored_run.masked_lm(run) if run else hub.load(name)
+        lm = replace(stored_run.masked_lm(run), pooling=pooling or "mean") if run else hub.load(name, pooling)
         corpus = CorpusSpec("directory", tuple(languages), sentences, TEXT_SEED)
         form: Form = run.spec.tokenizer.form if run else "raw"
-        return cls(lm.model, lm.tokenizer, hub.key(lm.model), corpus, data, form, TEXT_SEED, aligned)
+        key = hub.key(lm.model)
+        return cls(lm.model, lm.tokenizer, key, corpus, data, form, TEXT_SEED, aligned, pooling=lm.pooling)
 
     def untrained(self) -> Subject:
         """The same with weights drawn anew, the negative control; what was read of its text serves both."""

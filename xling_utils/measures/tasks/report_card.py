@@ -1,0 +1,170 @@
+"""How cross-lingual is a model? A few numbers of every layer, from sentences that say the same in all its languages and
+are read about once each: what D (sec. 4), A (sec. 4.1 and 4.2) and C (sec. 5) ask of a masked language model.
+
+Half of the sentences give what has to be known beforehand: the languages' means, the probe, which layer is looked at.
+The other half are measured on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xling_utils.core.errors import UserError
+from xling_utils.core.scales import Scale
+from xling_utils.measures.encoders import language_identity
+from xling_utils.measures.encoders.predictions import predicted
+from xling_utils.measures.encoders.subject import Subject
+from xling_utils.measures.metrics.cka import FEWEST, between_layers
+from xling_utils.measures.metrics.intervals import over_seeds
+from xling_utils.measures.metrics.retrieval import ranks
+from xling_utils.measures.metrics.translation import bleu1
+from xling_utils.measures.names import ALL, METHODS, REPORT_CARD
+from xling_utils.measures.rows import row
+from xling_utils.measures.tasks.sentence_retrieval import placed, sentence_vectors
+from xling_utils.measures.tasks.token_translation import words
+
+Array = npt.NDArray[np.floating]
+Said = Mapping[str, list[str]]
+
+SENTENCES = {"smoke": 60, "controlled": 320, "natural": 320, "paper": 320}
+"""By scale: sentences in all languages."""
+TIMES = 8
+"""So many times as many are looked through for such as are no copies of another: XNLI says a premise thrice."""
+PROBED, TOKENS = 20, 400
+"""Sentences of either half whose tokens the linear probe is trained and tested on, and how many of their tokens."""
+TRANSLATED = 20
+WEIGHTS = (1.0, 2.0, 3.0)
+"""Of the difference of means that is added (A, Table 2)."""
+FEWEST_SENTENCES = 2 * FEWEST
+ZERO_MEAN = METHODS[1]
+
+
+def rows(subject: Subject, scale: Scale, read: Callable[[], object] = lambda: None) -> Iterator[dict[str, Any]]:
+    """Tidy rows ``task, metric, source, target, layer, value, low, high, n, method, beside_layer, weight`` of one
+    model; ``read`` is called when another language has been read.
+
+    At every layer: ``p_at_1`` of each language's sentences to English, by the methods of :mod:`sentence_retrieval`, and
+    the mean over languages (source :data:`ALL`), with 95 % bootstrap intervals over sentences; ``chosen_on``, that mean
+    of the other half, languages' means taken out: the layer where it is highest is the one to look at (``layer`` of
+    ``chosen``); ``cka_debiased`` of English and each language, and its mean over languages with Student's interval;
+    ``cka_between_layers`` of English at ``layer`` and the others at ``beside_layer``; ``variance_between`` of
+    tokens (:mod:`language_identity`). ``chance`` and ``random`` say what guessing gives. At the chosen layer alone:
+    ``probe_accuracy``, and of a model that predicts what is masked and whose sentences are means of tokens ``bleu1`` of
+    English moved to each language by each of :data:`WEIGHTS`.
+
+    Raises :class:`UserError` on fewer than eight different sentences.
+    """
+    said = sentences(subject, scale)
+    vectors = {}
+    for language, lines in said.items():
+        vectors[language] = sentence_vectors(subject, lines)
+        read()
+    means = {language: x[:, ::2].mean(axis=1) for language, x in vectors.items()}
+    fitted, tested = ({language: x[:, half] for language, x in vectors.items()} for half in _HALVES)
+    chosen_on = np.stack([_found(fitted, means, language, ZERO_MEAN) for language in subject.others]).mean(axis=0)
+    for layer, values in enumerate(chosen_on):
+        yield row(REPORT_CARD, "chosen_on", ALL, "en", layer, values)
+    chosen = int(chosen_on.mean(axis=1).argmax())
+    yield row(REPORT_CARD, "chosen", ALL, "en", chosen, chosen / subject.layers)
+    for method in METHODS:
+        found = {language: _found(tested, means, language, method) for language in subject.others}
+        for language, of in (found | {ALL: np.stack(list(found.values())).mean(axis=0)}).items():
+            for layer, values in enumerate(of):
+                yield row(REPORT_CARD, "p_at_1", language, "en", layer, values, method=method)
+    yield row(REPORT_CARD, "chance", ALL, "en", None, 1 / tested["en"].shape[1], n=tested["en"].shape[1])
+    yield from _shape_rows(vectors)
+    yield from _identity_rows(subject, said, chosen)
+    if subject.predicts and subject.pooling == "mean":
+        yield from _translation_rows(subject, said, means, chosen)
+
+
+_HALVES = (slice(None, None, 2), slice(1, None, 2))
+
+
+def sentences(subject: Subject, scale: Scale) -> dict[str, list[str]]:
+    """Sentences that say the same in all languages of ``subject``, none of which has another's words in any of them.
+    Raises :class:`UserError` where there are fewer than eight."""
+    count = SENTENCES[scale.name]
+    said = subject.said(TIMES * count)
+    seen: dict[str, set[str]] = {language: set() for language in said}
+    kept = []
+    for number, lines in enumerate(zip(*said.values(), strict=True)):
+        if not any(line in seen[language] for language, line in zip(said, lines, strict=True)):
+            kept.append(number)
+            for language, line in zip(said, lines, strict=True):
+                seen[language].add(line)
+    if len(kept) < FEWEST_SENTENCES:
+        raise UserError(
+            f"report card: {len(kept)} different sentences in {' '.join(said)}; at least {FEWEST_SENTENCES} are needed"
+        )
+    return {language: [lines[number] for number in kept[:count]] for language, lines in said.items()}
+
+
+def against(subject: Subject, beside: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
+    """Tidy rows of ``subject`` with another model, which reads the same sentences: ``cka_against`` at every ``layer``
+    of the one and ``beside_layer`` of the other, in each of their languages and in the mean over these."""
+    said, other = sentences(subject, scale), sentences(beside, scale)
+    found = {
+        language: between_layers(sentence_vectors(subject, lines), sentence_vectors(beside, other[language]))
+        for language, lines in said.items()
+    }
+    for language, of in (found | {ALL: np.mean(list(found.values()), axis=0)}).items():
+        yield from _matrix("cka_against", language, language, of, len(said["en"]))
+
+
+def _found(vectors: Mapping[str, Array], means: Mapping[str, Array], language: str, method: str) -> Array:
+    """Whether each sentence's translation into English is the nearest, float64 (layers + 1, n)."""
+    gold = [{number} for number in range(vectors["en"].shape[1])]
+    layers = zip(vectors[language], vectors["en"], means[language], means["en"], strict=True)
+    found = [ranks(*placed(x, y, (of_x, of_y), method), gold) == 1 for x, y, of_x, of_y in layers]
+    return np.stack(found).astype(np.float64)
+
+
+def _shape_rows(vectors: Mapping[str, Array]) -> Iterator[dict[str, Any]]:
+    english, n = vectors["en"], vectors["en"].shape[1]
+    found = {language: between_layers(english, x) for language, x in vectors.items() if language != "en"}
+    for language, of in found.items():
+        for layer, value in enumerate(np.diag(of).tolist()):
+            yield row(REPORT_CARD, "cka_debiased", "en", language, layer, value, n=n)
+    for layer in range(len(english)):
+        values = [float(of[layer, layer]) for of in found.values()]
+        yield row(REPORT_CARD, "cka_debiased", "en", ALL, layer, over_seeds(values))
+    yield from _matrix("cka_between_layers", "en", ALL, np.mean(list(found.values()), axis=0), n)
+
+
+def _matrix(metric: str, source: str, target: str, of: Array, n: int) -> Iterator[dict[str, Any]]:
+    for (layer, beside), value in np.ndenumerate(of):
+        yield row(REPORT_CARD, metric, source, target, layer, float(value), n=n, beside_layer=beside)
+
+
+def _identity_rows(subject: Subject, said: Said, chosen: int) -> Iterator[dict[str, Any]]:
+    train, test = (
+        {
+            language: language_identity.token_states(subject, lines[half][:PROBED], TOKENS)
+            for language, lines in said.items()
+        }
+        for half in _HALVES
+    )
+    n = sum(x.shape[1] for x in test.values())
+    for layer, value in enumerate(language_identity.variance_share(test).tolist()):
+        yield row(REPORT_CARD, "variance_between", ALL, ALL, layer, value, n=n)
+    train, test = ({language: x[chosen : chosen + 1] for language, x in part.items()} for part in (train, test))
+    (told,) = language_identity.probe_accuracy(train, test).tolist()
+    yield row(REPORT_CARD, "probe_accuracy", ALL, ALL, chosen, told, n=n)
+    yield row(REPORT_CARD, "random", ALL, ALL, None, 1 / len(said), n=n)
+
+
+def _translation_rows(subject: Subject, said: Said, means: Mapping[str, Array], layer: int) -> Iterator[dict[str, Any]]:
+    tested = {language: lines[1::2][:TRANSLATED] for language, lines in said.items()}
+    decode = subject.tokenizer.batch_decode
+    for language in subject.others:
+        found = predicted(subject, tested["en"], means[language] - means["en"], [layer], WEIGHTS)[0]
+        wanted = [words(line, subject.form) for line in tested[language]]
+        for weight, ids in zip(WEIGHTS, found, strict=True):
+            got = [words(line, subject.form) for line in decode([each.tolist() for each in ids])]
+            value = bleu1(got, wanted)
+            yield row(REPORT_CARD, "bleu1", "en", language, layer, value, n=len(wanted), weight=weight)
