@@ -13,6 +13,12 @@
 # %% [markdown] asked="Does alignment take text, or training?"
 # # Alignment takes training more than text
 #
+# :::{admonition} In this chapter
+# - how many translations an encoder, word2vec and GloVe find, after little text and after much;
+# - when in its training an encoder brings two languages together, and which words first;
+# - what an encoder finds that has learned nothing, and what is left if a dictionary's translations are dealt out at random.
+# :::
+#
 # **The answer.** A tenth of the text, read for as long, leaves 75 %<!-- value: left 9/10 of the text --> of the alignment above chance; a tenth of the training leaves
 # 8 %<!-- value: left 9/10 of the training -->. Left alone long enough, our small encoder finds translations at 12.1<!-- value: base run above chance --> times chance.
 #
@@ -67,6 +73,12 @@ charts.show(data_size.runs(chapter))
 # translation stands. The mean of 1/rank is the {ref}`mean reciprocal rank <mean-reciprocal-rank>`: 1 if every
 # translation comes first, and the dashed line if the order is random. Both sizes are asked about the same words,
 # those the *small* corpus holds at least five times; pairs spelt alike are left out.
+
+# %% [markdown] tags=["of-the-record"]
+# :::{dropdown} Before you look: with little text, who finds more translations: word2vec, or an encoder that may read the same few sentences over and over?
+# The encoder. A tenth of the text leaves it 75 %<!-- value: left 9/10 of the text --> of what it has above chance, while word2vec and GloVe drop to chance. It is the reading
+# over and over that does it: with as few *passes* as static vectors get, the encoder is at chance, too.
+# :::
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-data-size", "caption": "Little text is enough for BERT if it may read it often; with much text word2vec and GloVe overtake it in the controlled world.\n\nMean reciprocal rank at the middle layer, plain cosine. Diamonds are means of the recorded seeds, bars their 95 % intervals (Student); circles are the seeds trained on this machine. Click the legend to isolate a model."}}
 data_size.headline(chapter)
@@ -261,6 +273,50 @@ charts.show(chapter.record())
 # - Alignment comes late, after a plateau on which nothing shows. A run that is stopped early says nothing about it.
 # - Static vectors need much text, and live on what the languages share in writing. On real text that is most of what they find.
 # - The untrained encoder is the control to look at first: in French it finds no less than the trained one.
+
+# %% [markdown] tags=["of-the-record"]
+# ## Exercises
+#
+# Each takes seconds, in a notebook of this chapter whose cells have run. Solve it before you open the solution.
+#
+# **1.** At which layer are translations found best, by the plain cosine and with the languages' means taken out?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# base = rows[
+#     (rows["model"] == "BERT")
+#     & rows["step"].isna()
+#     & rows["part_of_speech"].isna()
+# ]
+# base = base[
+#     base["metric"].isin(["mrr", "mrr_centred"])
+#     & (base["sentences"] == base["sentences"].max())
+# ]
+# print(base.pivot_table(index="layer", columns="metric", values="value"))
+# ```
+#
+# Layer 0 is the embedding output. The difference of the two columns is what the languages' own positions hide.
+# :::
+#
+# **2.** An interval of one run is over the words of the dictionary. Is it as wide as what seeds differ by?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# base = rows[
+#     (rows["model"] == "BERT")
+#     & (rows["metric"] == "mrr_centred")
+#     & (rows["layer"] == 2)
+#     & rows["step"].isna()
+# ]
+# base = base[base["sentences"] == base["sentences"].max()]
+# print("one run, over words:", (base["high"] - base["low"]).mean())
+# print("over seeds:", (4 * base.groupby("target")["value"].std()).mean())
+# ```
+#
+# Two standard deviations to either side hold about as much as a 95 % interval. A new seed draws text and weights anew, which no interval over words can know of.
+# :::
 
 # %% [markdown]
 # **Further reading.** The dictionaries and the way to ask them are those of {cite:t}`conneau2018word`, the static vectors those of

@@ -13,6 +13,12 @@
 # %% [markdown] asked="How much context does alignment take?"
 # # Half a sentence of context will do
 #
+# :::{admonition} In this chapter
+# - what inputs of 24, 12 and 6 tokens make of alignment, of inference and of names;
+# - what windows of 5, 16 and 48 words make of word2vec;
+# - whether real text agrees.
+# :::
+#
 # **The answer.** In our world an encoder that never sees more than six tokens at a time aligns two languages as well as one that sees two or three
 # sentences, if it has much text; with little text short inputs cost it 26 %<!-- value: share that short inputs lose with little text --> of its alignment above chance. On real
 # text five seeds cannot tell.
@@ -54,6 +60,12 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown]
 # ## Shorter and shorter inputs
+
+# %% [markdown] tags=["of-the-record"]
+# :::{dropdown} Before you look: inputs of six tokens hide the rest of the sentence. Where does that cost more alignment: with much text, or with little?
+# With little: there it costs 26 %<!-- value: share that short inputs lose with little text --> of what is above chance. The papers saw the
+# opposite, a loss with much text.
+# :::
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window", "caption": "Six tokens are enough for the words to find each other, in the controlled world.\n\nEnglish with the base language at the large data size, and at the small one. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; the dashed line is what knowing nothing gets."}}
 window_size.inputs(chapter)
@@ -148,6 +160,51 @@ charts.show(chapter.record())
 # - With little text short inputs cost a part of it: the opposite of what the papers found. word2vec, too, wants to see far where it has
 #   little to read, and not where it has much.
 # - On real text five seeds cannot tell, and a world with dependencies beyond the clause is still to be tried.
+
+# %% [markdown] tags=["of-the-record"]
+# ## Exercises
+#
+# Each takes seconds, in a notebook of this chapter whose cells have run. Solve it before you open the solution.
+#
+# **1.** Do all seeds agree that short inputs cost alignment where there is little text?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# rows = rows[
+#     (rows["model"] == "BERT")
+#     & (rows["metric"] == "mrr_centred")
+#     & (rows["layer"] == 2)
+#     & rows["step"].isna()
+# ]
+# print(
+#     rows.pivot_table(
+#         index="seed", columns=["sentences", "window"], values="value"
+#     )
+# )
+# ```
+#
+# A line is a seed. Compare columns within a line: that is how the book compares conditions, too.
+# :::
+#
+# **2.** The figures take the languages' means out. Does the answer hang on that?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# rows = rows[
+#     (rows["model"] == "BERT") & (rows["layer"] == 2) & rows["step"].isna()
+# ]
+# rows = rows[rows["metric"].isin(["mrr", "mrr_centred"])]
+# print(
+#     rows.pivot_table(
+#         index=["metric", "sentences"], columns="window", values="value"
+#     )
+# )
+# ```
+#
+# `mrr` is the plain cosine of the papers, and of the ledger.
+# :::
 
 # %% [markdown]
 # **Further reading.** {cite:t}`liu2020study`, section 3.2.3, for the contrast; {doc}`/book/negative_results` for what was tried in order to find it.

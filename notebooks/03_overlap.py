@@ -13,6 +13,12 @@
 # %% [markdown] asked="What must languages share?"
 # # Languages must share their order, not their letters
 #
+# :::{admonition} In this chapter
+# - what is left of alignment when two languages share no character, or no word piece;
+# - what becomes of it when the order of words is taken away, step by step;
+# - what other topics do, and translations mixed into the sentences.
+# :::
+#
 # **The answer.** Take away every letter that two languages have in common, and 89 %<!-- value: left shared letters --> of their alignment above chance is left.
 # Permute the words of their sentences as well, and 27 %<!-- value: left word order --> of that is left; draw the words by their frequency alone, and
 # 6 %<!-- value: left sentences -->.
@@ -63,6 +69,12 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown]
 # ## Without overlap
+
+# %% [markdown] tags=["of-the-record"]
+# :::{dropdown} Before you look: English is written in characters that no other language has. How much of its alignment above chance is left? And if its words are permuted as well?
+# Without a common character 89 %<!-- value: left shared letters --> is left; with the words permuted as well
+# 27 %<!-- value: left word order --> of that.
+# :::
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap", "caption": "The languages need not share a single character; translations mixed into the sentences help a great deal.\n\nEnglish with the base language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals, squares and triangles the papers' means over their languages (E, table 1, Spanish, Hindi and Russian; C, table 1, French, Russian and Chinese: compare each with its own default)."}}
 overlap.pieces(chapter)
@@ -175,6 +187,52 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 # - Where languages do share their spelling, so small an encoder leans on it: on real text French, Spanish and German lose 61 %<!-- value: lost without overlap where letters are shared --> of what they find
 #   above chance without overlap, Russian, Hindi and Chinese 28 %<!-- value: lost without overlap where no letter is shared -->.
 # - Translations mixed into the sentences help an encoder that has read so little, as they did not help the papers'.
+
+# %% [markdown] tags=["of-the-record"]
+# ## Exercises
+#
+# Each takes seconds, in a notebook of this chapter whose cells have run. Solve it before you open the solution.
+#
+# **1.** Sort all conditions by how many times chance they find. Where is the largest step?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# rows = rows[
+#     (rows["task"] == "word retrieval")
+#     & (rows["layer"] == 2)
+#     & rows["step"].isna()
+# ]
+# means = rows.pivot_table(
+#     index="condition", columns="metric", values="value"
+# )
+# print((means["mrr_centred"] / means["chance"]).sort_values(ascending=False))
+# ```
+#
+# A permuted condition is in Fake-English, too: its neighbour is that one, not the base run.
+# :::
+#
+# **2.** Write the sentences of these conditions yourself.
+#
+# :::{dropdown} A solution
+# ```python
+# import numpy as np
+# from xling_utils import corpora
+#
+# sentence = "the old fisherman sells fish in the harbour ."
+# print(corpora.fake_english(sentence))
+# for share in (0.25, 0.5, 1.0):
+#     print(
+#         " ".join(
+#             corpora.permute_words(
+#                 sentence.split(), share, np.random.default_rng(1)
+#             )
+#         )
+#     )
+# ```
+#
+# Count how many words still follow the one that they followed before.
+# :::
 
 # %% [markdown]
 # **Further reading.** {cite:t}`k2020crosslingual`, section 3.1, for overlap and order; {cite:t}`wu2020emerging`, section 4, for domains and anchors;

@@ -13,6 +13,12 @@
 # %% [markdown] asked="Which parts of the encoder must languages share?"
 # # What two languages must share is the encoder
 #
+# :::{admonition} In this chapter
+# - whether depth, the number of heads or the number of parameters matters for alignment;
+# - what the objective, the separator and the kind of token change;
+# - which parts of the encoder two languages must share.
+# :::
+#
 # **The answer.** Heads, objective and separators make no difference that five seeds could tell, and depth not the one that the papers saw. But where a
 # language has its embeddings and most of its blocks for itself, 3 %<!-- value: left shared parameters --> of the alignment above chance is left.
 #
@@ -59,6 +65,12 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # (`xling run 04_architecture -p live all` runs every level).
 #
 # ## Depth, heads, parameters
+
+# %% [markdown] tags=["of-the-record"]
+# :::{dropdown} Before you look: one, two, three or six layers with the same number of parameters in all: which encoder finds most translations?
+# Two layers, with 23 %<!-- value: two layers gain --> more above chance than three. Six, each of which is then narrow, find
+# 36 %<!-- value: six layers lose --> less.
+# :::
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-depth", "caption": "In this small world two layers do best at the same number of parameters, and six do worst.\n\nEnglish with the base language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; squares are E's table 4 (Fake-English to Russian, other depths than ours)."}}
 architecture.factor(chapter, "depth")
@@ -183,6 +195,44 @@ charts.show(chapter.record())
 # - What counts is what the languages have to share: with embeddings and most blocks for itself a language stays on its own.
 # - Depth, heads and objective matter little in so small a world; what a layer must have is width.
 # - One seed would have told another story at almost every level. Five seldom settle more than the largest effects.
+
+# %% [markdown] tags=["of-the-record"]
+# ## Exercises
+#
+# Each takes seconds, in a notebook of this chapter whose cells have run. Solve it before you open the solution.
+#
+# **1.** Which change moves alignment most, and in which direction?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# rows = rows[(rows["metric"] == "mrr_centred") & rows["step"].isna()]
+# best = rows.groupby(["factor", "level", "seed"])["value"].max()
+# means = best.groupby(["factor", "level"]).mean()
+# print((means - means["base", "base"]).sort_values())
+# ```
+#
+# Each run counts with its best layer, and all languages count alike; how far seeds scatter is not in it. Add `.std()` over seeds, and see which of the differences you would
+# still believe.
+# :::
+#
+# **2.** K et al. look at the gap between English and the other language in inference. Which levels have a small gap, and which of these have learned the task at all?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# rows = rows[(rows["task"] == "NLI") & (rows["metric"] == "accuracy")]
+# found = rows.assign(
+#     side=rows["target"].where(rows["target"] == "en", "other")
+# )
+# table = found.pivot_table(
+#     index=["factor", "level"], columns="side", values="value"
+# )
+# print(table.assign(gap=table["en"] - table["other"]).sort_values("gap"))
+# ```
+#
+# A guess is right in one case of three.
+# :::
 
 # %% [markdown]
 # **Further reading.** {cite:t}`wu2020emerging`, section 4, for parameters kept apart; {cite:t}`k2020crosslingual` for everything that is varied at a fixed

@@ -13,6 +13,12 @@
 # %% [markdown] asked="How much of a language is one vector?"
 # # Most of a language is one vector
 #
+# :::{admonition} In this chapter
+# - how much of an encoder's states tells the language, at every layer;
+# - what is left of it when each language's mean is taken away;
+# - whether translations are then found more often, and mined.
+# :::
+#
 # **The answer.** Two thirds up, a probe tells the language of a token in 88 %<!-- value: told by a probe --> of all cases; with the mean of every language taken away, in
 # 15 %<!-- value: told without the mean -->. And once the means are gone, translations are found more often.
 #
@@ -75,6 +81,12 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # Two ways to ask. A *linear probe* is trained to tell the language from the state of a single token, and tested on tokens of other sentences. And
 # of the *variance* of all tokens, a share lies between the languages' means and the rest within the languages
 # ({ref}`how both are measured <language-identity>`). The sentences say the same in all languages, so that nothing but the language can tell them apart.
+
+# %% [markdown] tags=["of-the-record"]
+# :::{dropdown} Before you look: a linear probe is shown the state of one token. How often does it tell which of fifteen languages the token is from? And after every language's mean was taken away?
+# In 88 %<!-- value: told by a probe --> of all cases, two thirds up; without the means in 15 %<!-- value: told without the mean -->.
+# A guess is right in one case of fifteen.
+# :::
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-identity", "caption": "One vector a language holds most of what a linear probe can tell of it.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer. With the states as they are, and without the language's mean. Choose the measure below; the legend picks a line."}}
 language_means.identity(chapter.both)
@@ -194,6 +206,47 @@ language_means.layer_widget(chapter)
 # - Without the means translations are found more often (4.3 %<!-- value: found without the means --> of them instead of 2.6 %<!-- value: found as they are -->), and it makes little difference
 #   whether the means are taken away or exchanged: the papers found a loss by the one and a gain by the other.
 # - What is found with the means left in needs no training: an untrained encoder finds as much, by names and numerals.
+
+# %% [markdown] tags=["of-the-record"]
+# ## Exercises
+#
+# Each takes seconds, in a notebook of this chapter whose cells have run. Solve it before you open the solution.
+#
+# **1.** At which layer do the languages lie farthest apart, and does an encoder that has learned nothing keep them apart as well?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# rows = rows[
+#     (rows["metric"] == "variance_between") & (rows["method"] == "original")
+# ]
+# print(rows.pivot_table(index="layer", columns="model", values="value"))
+# ```
+#
+# The share of the variance of tokens' states that lies between the means of languages.
+# :::
+#
+# **2.** Which language lies nearest to which, in the encoder of real text that comes with the book?
+#
+# :::{dropdown} A solution
+# ```python
+# import numpy as np
+# from xling_utils.measures import bundled
+#
+# encoder = bundled.load()
+# means = np.stack(
+#     [encoder.means(language, 0)[2] for language in encoder.languages]
+# )
+# means -= means.mean(axis=0)
+# means /= np.linalg.norm(means, axis=1, keepdims=True)
+# likeness = means @ means.T
+# np.fill_diagonal(likeness, -1)
+# for language, nearest in zip(encoder.languages, likeness.argmax(axis=1)):
+#     print(language, "-", encoder.languages[nearest])
+# ```
+#
+# By the cosine of their means at layer 2, the mean of all languages taken out. Is it the script that counts, or the family?
+# :::
 
 # %% [markdown]
 # **Further reading.** {cite:t}`liu2020language` for both methods, {cite:t}`libovicky2020neutrality` for how neutral multilingual BERT is once its means are taken

@@ -13,6 +13,12 @@
 # %% [markdown] asked="Does one vector move a sentence to another language?"
 # # One vector moves a sentence to another language
 #
+# :::{admonition} In this chapter
+# - what an encoder says when the difference of two languages' means is added to its states;
+# - at which layers, and with which weights, that works;
+# - whether what was learned in English works better on states that were moved to English.
+# :::
+#
 # **The answer.** Add three times the difference of two languages' means inside the encoder, and 95 %<!-- value: converted by three times the difference --> of the tokens
 # that it predicts are of the other language. Some are translations; what was learned in English gains a little by such a shift.
 #
@@ -55,6 +61,12 @@ chapter = opened(
     "06_mds", scale, languages, seeds, live, data, engine, scheduler, jobs, model, aligned, sentences=sentences
 )
 charts.of_earlier_recipe(chapter.of_earlier_recipe)
+
+# %% [markdown] tags=["of-the-record"]
+# :::{dropdown} Before you look: add three times the difference of two languages' means to every token of a sentence. How many of the tokens that are then predicted are of the other language, and are they its translation?
+# 95 %<!-- value: converted by three times the difference --> of them are, and what they say is a gloss at best: BLEU-1 rises by
+# 5.2<!-- value: BLEU-1 gained by the shift --> points over leaving the sentence alone.
+# :::
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-weights", "caption": "One vector converts nearly every token, and a negative weight none.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift. Bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}
 mds.over_weights(chapter.both)
@@ -191,6 +203,49 @@ charts.of_claims(claims.of_chapter(chapter))
 # - What the sentence becomes is a gloss at best. BLEU-1 rises by 5.2<!-- value: BLEU-1 gained by the shift --> points over leaving it alone.
 # - What was learned in English works a little better on shifted states: tags gain .04<!-- value: tags gained by the shift --> and inference .02<!-- value: inference gained by the shift --> of accuracy. Five seeds cannot tell
 #   zero-mean from it for tags and trees.
+
+# %% [markdown] tags=["of-the-record"]
+# ## Exercises
+#
+# Each takes seconds, in a notebook of this chapter whose cells have run. Solve it before you open the solution.
+#
+# **1.** At which layer does the shift convert most tokens, and does the weight make a difference there?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# rows = rows[
+#     (rows["metric"] == "convert_rate")
+#     & (rows["model"] == "pretrained")
+#     & (rows["weight"] > 0)
+# ]
+# print(rows.pivot_table(index="layer", columns="weight", values="value"))
+# ```
+#
+# Means over all languages, both directions and all seeds.
+# :::
+#
+# **2.** Let the encoder of real text that comes with the book say a sentence in another language.
+#
+# :::{dropdown} A solution
+# ```python
+# from xling_utils.measures import bundled, predicted
+#
+# encoder = bundled.load()
+# difference = encoder.means("fr", 0) - encoder.means("en", 0)
+# found = predicted(
+#     encoder,
+#     ["the old fisherman sells fish ."],
+#     difference,
+#     layers=[2],
+#     weights=[0, 1, 2, 3],
+# )
+# for ids in found[0, :, 0]:
+#     print(encoder.tokenizer.decode(ids))
+# ```
+#
+# A line a weight. Try the other direction, another layer, a language in another script.
+# :::
 
 # %% [markdown]
 # **Further reading.** {cite:t}`liu2020study`, section 4, for the shift inside the encoder; {cite:t}`liu2020language` for the same at its output; {cite:t}`libovicky2020neutrality`

@@ -13,6 +13,12 @@
 # %% [markdown] asked="Have encoders that never met the same shape?"
 # # Encoders that never met have nearly the same shape
 #
+# :::{admonition} In this chapter
+# - how alike the spaces of two encoders are that share nothing, beside the two languages of one encoder and beside no learning at all;
+# - whether a rotation brings sentences and words of the one onto those of the other;
+# - what a task that was learned on one is worth on the other, after that rotation.
+# :::
+#
 # **The answer.** On average over layers CKA of translations is .56<!-- value: CKA of two monolingual --> for two encoders that share nothing, and
 # .58<!-- value: CKA of one bilingual --> for the two languages of one. A rotation brings the first two together, and what was learned on the one then works on
 # the other.
@@ -71,6 +77,11 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # A sentence is the mean of its tokens at a layer. CKA asks of a few thousand translations whether sentences that are near each other
 # for one encoder are near each other for the other ({ref}`linear CKA <linear-cka>`): 1 for spaces that a rotation
 # brings onto each other, 0, when debiased, for spaces that have nothing to do with each other.
+
+# %% [markdown] tags=["of-the-record"]
+# :::{dropdown} Before you look: which are more alike: English and French in one encoder, or English and French in two that share neither a vocabulary nor a first weight?
+# On average over layers CKA is .58<!-- value: CKA of one bilingual --> in one encoder and .56<!-- value: CKA of two monolingual --> in two.
+# :::
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are nearly as alike as the two languages of one bilingual encoder.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose the form below."}}
 cka.heat_map(chapter.both)
@@ -205,6 +216,41 @@ charts.show(chapter.record())
 # - Two encoders that never met are nearly as alike as the two languages of one, and one rotation brings them together, sentences and words.
 # - What was learned on the states of one works on those of the other, after that rotation.
 # - Much of the likeness at the bottom needs no training at all: look at the floor.
+
+# %% [markdown] tags=["of-the-record"]
+# ## Exercises
 #
+# Each takes seconds, in a notebook of this chapter whose cells have run. Solve it before you open the solution.
+#
+# **1.** On which layer are two encoders of two languages most alike, and how much of that is there before any learning?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# rows = rows[(rows["metric"] == "cka_debiased") & (rows["target"] != "en")]
+# print(rows.pivot_table(index="layer", columns="encoders", values="value"))
+# ```
+#
+# *One untrained* is the floor: what both know of a sentence is which words it has.
+# :::
+#
+# **2.** What does CKA not see? Rotate a space, stretch it, and compare it with one that has nothing to do with it.
+#
+# :::{dropdown} A solution
+# ```python
+# import numpy as np
+# from xling_utils.measures import linear_cka
+#
+# rng = np.random.default_rng(0)
+# x, other = rng.normal(size=(2, 500, 64))
+# rotation, _ = np.linalg.qr(rng.normal(size=(64, 64)))
+# print(linear_cka(x, x @ rotation), linear_cka(x, 3 * x + 1))
+# print(linear_cka(x, other), linear_cka(x, other, debiased=True))
+# ```
+#
+# The last two are of the same spaces. With as few as 500 examples of 64 dimensions unrelated spaces seem to be alike, unless the estimate is without bias.
+# :::
+
+# %% [markdown]
 # **Further reading.** {cite:t}`kornblith2019similarity` for CKA, {cite:t}`song2012feature` for its debiased form, {cite:t}`zhang2019girls` for what
 # makes rotations fit. Then {doc}`the ledger </book/ledger>`, for every claim of all chapters.

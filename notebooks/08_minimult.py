@@ -13,6 +13,11 @@
 # %% [markdown] asked="What keeps a language and its double apart?"
 # # A small peer: positions of its own keep a language apart
 #
+# :::{admonition} In this chapter
+# - whether an encoder finds the double of a language, which differs in nothing but its numbers;
+# - which changes to positions, special tokens, masking, size and word order keep it from that.
+# :::
+#
 # **The answer.** An encoder finds English in its own double with a score of .29<!-- value: score of the original -->. With special tokens of its own the double is still
 # found, at .25<!-- value: score with own special tokens -->; with positions of its own hardly any more, at .05<!-- value: score with own positions -->.
 #
@@ -71,6 +76,12 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # words of the other language, by cosine? *Sentence retrieval*: the same for held-out sentences, as means of their tokens. The paper's **multilinguality
 # score** is the mean of four such shares ({ref}`precision at 1 <csls>`): words and sentences, at the embedding output and two
 # thirds up.
+
+# %% [markdown] tags=["of-the-record"]
+# :::{dropdown} Before you look: which of the two keeps a language from its double: positions of its own, or special tokens of its own?
+# Positions: they take the score from .29<!-- value: score of the original --> to .05<!-- value: score with own positions -->.
+# Special tokens of its own leave .25<!-- value: score with own special tokens -->.
+# :::
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-minimult", "caption": "With positions of its own, or its words reversed, a language is hardly found; special tokens of its own and missing random words cost far less.\n\nChoose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds and triangles the same on real text, with 95 % intervals; squares are the paper's scores, read off approximately."}}
 minimult.figure(chapter)
@@ -131,6 +142,46 @@ charts.show(chapter.record())
 # - English and its double find each other with nothing but an equal structure between them.
 # - Positions of its own, or a reversed order of words, keep a language apart; special tokens of its own hardly do.
 # - A larger encoder aligns them better here, not worse. How large is too large depends on the text.
+
+# %% [markdown] tags=["of-the-record"]
+# ## Exercises
+#
+# Each takes seconds, in a notebook of this chapter whose cells have run. Solve it before you open the solution.
+#
+# **1.** The score is a mean of four shares: words and sentences, at the embedding output and two thirds up. Which of them suffers most from positions of its own?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# rows = rows[(rows["metric"] == "p_at_1") & rows["layer"].isin([0, 2])]
+# print(
+#     rows.pivot_table(
+#         index="condition", columns=["task", "layer"], values="value"
+#     )
+# )
+# ```
+#
+# Compare the lines *original* and *own positions*.
+# :::
+#
+# **2.** Does what an untrained encoder finds exceed chance?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# rows = rows[
+#     (rows["condition"] == "untrained")
+#     & rows["metric"].isin(["p_at_1", "p_at_1_shuffled", "chance"])
+# ]
+# print(
+#     rows.pivot_table(
+#         index=["task", "layer"], columns="metric", values="value"
+#     )
+# )
+# ```
+#
+# At the start no word piece shares a number with its double.
+# :::
 
 # %% [markdown]
 # **Further reading.** {cite:t}`dufter2020identifying`, whose study this is; {cite:t}`k2020crosslingual` for Fake-English in the papers of this book.

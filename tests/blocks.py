@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,13 +54,18 @@ def texts() -> dict[str, str]:
 
 
 def blocks() -> list[Block]:
-    """All fenced blocks that are no directive of the renderer, but for its code blocks,, in the order of the pages."""
-    return [
-        Block(page, text.count("\n", 0, match.start()) + 1, match["kind"].strip(), match["body"])
-        for page, text in texts().items()
-        for match in FENCE.finditer(text)
-        if not re.match(r"\{(?!code)", match["kind"].strip())
-    ]
+    """All fenced blocks that are no directive of the renderer, but for its code blocks and those that stand in what a
+    reader unfolds, in the order of the pages."""
+    return [block for page, text in texts().items() for block in _within(page, text, 1)]
+
+
+def _within(page: str, text: str, first: int) -> Iterator[Block]:
+    for match in FENCE.finditer(text):
+        line, kind = first + text.count("\n", 0, match.start()), match["kind"].strip()
+        if kind.startswith("{dropdown}"):
+            yield from _within(page, match["body"], line + 1)
+        elif not re.match(r"\{(?!code)", kind):
+            yield Block(page, line, kind, match["body"])
 
 
 def quoted() -> list[tuple[str, str]]:

@@ -36,6 +36,8 @@ ELSEWHERE = {
     ".venv/bin/xling run 05_language_means --scale natural --data DIR -p aligned NAME": "test_probe.py",
 }
 """Lines of blocks, and which other test executes them."""
+EXERCISES = {path.relative_to(blocks.ROOT).as_posix() for path in blocks.NOTEBOOKS}
+"""Their solutions have a test of their own: test_exercises.py."""
 UNTESTED = {"it installs gigabytes of CUDA libraries": 1}
 """Reasons why blocks say of themselves that no test runs them, and how many do."""
 MADE = ("TEXT", "FILE", "text.tar.xz")
@@ -61,7 +63,7 @@ def runnable() -> list[tuple[Block, list[str]]]:
     seen |= {_plain(command) for command in ELSEWHERE}
     chosen = []
     for block in BLOCKS:
-        if block.kind in RUN and not block.untested:
+        if block.kind in RUN and not block.untested and block.page not in EXERCISES:
             if commands := [command for command in block.commands if _plain(command) not in seen]:
                 chosen.append((block, commands))
             seen |= {_plain(command) for command in commands if block.kind == "sh"}
