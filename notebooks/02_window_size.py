@@ -87,6 +87,14 @@ window_size.inputs(chapter)
 charts.show(window_size.input_changes(chapter))
 
 # %% [markdown]
+# ## Any two, layer by layer
+#
+# Choose two lengths of input, and whose values are shown: the mean over seeds, or one seed, whose bars are over the words of the dictionary.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window-layers", "caption": "Any two lengths of input beside each other.\n\nWord retrieval of English with the chosen language, at every layer (0 is the embedding output), and chance, dashed. The lists below the chart choose the two, the language and seed, and the measure."}}
+window_size.compared(chapter)
+
+# %% [markdown]
 # ## Wider contexts for word2vec
 #
 # word2vec has a window too: the words on either side that a word must predict. Here contexts may cross sentences, up

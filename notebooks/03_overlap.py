@@ -119,6 +119,14 @@ overlap.domain(chapter)
 charts.show(overlap.changes(chapter))
 
 # %% [markdown]
+# ## Any two, layer by layer
+#
+# Choose two conditions, and whose values are shown: the mean over seeds, or one seed, whose bars are over the words of the dictionary.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap-layers", "caption": "Any two conditions beside each other.\n\nWord retrieval of English with the chosen language, at every layer (0 is the embedding output), and chance, dashed. The lists below the chart choose the two, the language and seed, and the measure."}}
+overlap.compared(chapter)
+
+# %% [markdown]
 # ## Premise in one language, hypothesis in another
 #
 # K et al. also ask whether the encoder can compare a sentence in one language with a sentence in another (E, table 11).

@@ -308,6 +308,25 @@ COVERED_NOTES = """return [...document.querySelectorAll("aside.term-note")].filt
 }).map((note) => note.textContent.trim())"""
 
 
+def test_a_reader_compares_any_two_conditions_layer_by_layer(book: Path, browser: Browser) -> None:
+    browser.open(book / "notebooks" / "03_overlap.html")
+    marks = "return document.querySelector('#fig-overlap-layers svg').innerHTML"
+    shown = "return document.querySelector('#fig-overlap-layers svg').textContent"
+    for label, chosen in (("with ", "code-switched"), ("Of ", ", seed"), ("Measure ", "plain cosine")):
+        before = browser.run(marks)
+        browser.run(
+            "const [label, wanted] = arguments, figure = document.querySelector('#fig-overlap-layers');"
+            "const list = [...figure.querySelectorAll('.vega-bind')].find((bind) =>"
+            "  bind.textContent.startsWith(label)).querySelector('select');"
+            "list.value = [...list.options].find((option) => option.textContent.includes(wanted)).value;"
+            "list.dispatchEvent(new Event('change', {bubbles: true}));",
+            label,
+            chosen,
+        )
+        browser.wait(lambda before=before: browser.run(marks) != before, f"choosing {chosen} changed nothing")
+    assert "code-switched" in browser.run(shown)
+
+
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_no_bar_of_code_follows_another_and_figures_say_where_they_come_from(
     chapter: str, book: Path, browser: Browser

@@ -15,7 +15,7 @@ from xling_utils.chapters.data_size import figures as data_size_figures
 from xling_utils.chapters.data_size import plan as data_size
 from xling_utils.chapters.minimult import plan as minimult
 from xling_utils.chapters.overlap import plan as overlap
-from xling_utils.chapters.shared import contrast_figures, contrasts, published
+from xling_utils.chapters.shared import contrast_figures, contrasts, layer_by_layer, published
 from xling_utils.chapters.window_size import plan as window_size
 from xling_utils.charts import shapes
 from xling_utils.core.scales import scale
@@ -271,3 +271,28 @@ def test_chapters_do_without_inference() -> None:
     chapter = records.load("03_overlap", "controlled")
     assert overlap.mixed(chapter[chapter["task"] == "word retrieval"], "fr").empty
     assert len(overlap.mixed(chapter, "fr")) > 5
+
+
+def test_any_two_conditions_are_those_of_the_rows_at_every_layer():
+    table = records.load("03_overlap", "controlled")
+    drawn = layer_by_layer.rows(table, "fr")
+    words = table[(table["task"] == "word retrieval") & table["step"].isna() & (table["layer"] == 1)]
+    wanted = words[(words["condition"] == "Fake-English") & (words["metric"] == "mrr")]
+    found = drawn[(drawn["condition"] == "Fake-English") & (drawn["measure"] == "plain cosine") & (drawn["layer"] == 1)]
+    for whose, own in found.groupby("whose"):
+        seed = whose.rpartition(" ")[2]
+        rows = wanted if seed == "seeds" else wanted[wanted["seed"] == int(seed)]
+        assert own["value"].tolist() == pytest.approx([rows["value"].mean()])
+        assert own["seeds"].tolist() == [len(rows)]
+    assert len(found) == 1 + wanted["seed"].nunique(), "the mean and every seed"
+    alone = table[table["condition"] == "default"]
+    assert layer_by_layer.figure(alone, "fr") is None, "there are no two"
+
+
+def test_seeds_that_take_languages_in_turn_have_a_mean_of_all():
+    table = records.load("03_overlap", "controlled")
+    table = table.assign(target=table["target"].where(table["seed"] < 13, "de"))
+    drawn = layer_by_layer.rows(table, "fr")
+    whose = list(dict.fromkeys(drawn["whose"]))
+    assert whose[:2] == [layer_by_layer.ALL, "French, all seeds"] and "German, seed 13" in whose
+    assert "French, seed 13" not in whose

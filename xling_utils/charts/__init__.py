@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         level_shapes,
         map_shapes,
         offline,
+        pair_shapes,
         shapes,
         shift_shapes,
         tables,

@@ -6,6 +6,6 @@ from xling_utils.core.doors import late
 
 if TYPE_CHECKING:
     from xling_utils.chapters.architecture import figures, plan
-    from xling_utils.chapters.architecture.shown import changes, factor, on_real_text, paper_parameters
+    from xling_utils.chapters.architecture.shown import changes, compared, factor, on_real_text, paper_parameters
 else:
     __getattr__, __all__ = late(__file__)

@@ -9,7 +9,7 @@ import pandas as pd
 from xling_utils.chapters.architecture import figures
 from xling_utils.chapters.architecture.plan import of_factor
 from xling_utils.chapters.opening import Opened
-from xling_utils.chapters.shared import contrast_figures, published
+from xling_utils.chapters.shared import contrast_figures, layer_by_layer, published
 from xling_utils.chapters.shared.contrasts import of_partners
 
 
@@ -32,6 +32,11 @@ def paper_parameters() -> pd.DataFrame:
 def changes(chapter: Opened) -> pd.DataFrame:
     """Each level against the base run, in percent."""
     return figures.changes(chapter.both, chapter.sizes, chapter.base)
+
+
+def compared(chapter: Opened) -> Any:
+    """Figure: any two levels, layer by layer."""
+    return layer_by_layer.figure(figures.named(chapter.both), chapter.base)
 
 
 def on_real_text(chapter: Opened) -> Any:

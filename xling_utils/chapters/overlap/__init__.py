@@ -6,6 +6,6 @@ from xling_utils.core.doors import late
 
 if TYPE_CHECKING:
     from xling_utils.chapters.overlap import plan
-    from xling_utils.chapters.overlap.shown import changes, domain, mixed, on_real_text, order, pieces
+    from xling_utils.chapters.overlap.shown import changes, compared, domain, mixed, on_real_text, order, pieces
 else:
     __getattr__, __all__ = late(__file__)

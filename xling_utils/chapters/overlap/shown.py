@@ -10,7 +10,7 @@ import pandas as pd
 from xling_utils.chapters.opening import Opened
 from xling_utils.chapters.overlap import plan
 from xling_utils.chapters.shared import contrast_figures as figures
-from xling_utils.chapters.shared import published
+from xling_utils.chapters.shared import layer_by_layer, published
 from xling_utils.chapters.shared.contrasts import of_partners
 
 TRANSFER = "inference and named entities"
@@ -44,6 +44,11 @@ def changes(chapter: Opened) -> pd.DataFrame:
     """Each condition against the one that it varies, in percent."""
     floor = figures.floors(of_partners(chapter.both, chapter.base))
     return plan.changes(figures.values(chapter.both, chapter.sizes, ["condition"], chapter.base), floor)
+
+
+def compared(chapter: Opened) -> Any:
+    """Figure: any two conditions, layer by layer."""
+    return layer_by_layer.figure(chapter.both, chapter.base)
 
 
 def mixed(chapter: Opened) -> pd.DataFrame:

@@ -6,6 +6,6 @@ from xling_utils.core.doors import late
 
 if TYPE_CHECKING:
     from xling_utils.chapters.window_size import plan
-    from xling_utils.chapters.window_size.shown import input_changes, inputs, static_windows
+    from xling_utils.chapters.window_size.shown import compared, input_changes, inputs, static_windows
 else:
     __getattr__, __all__ = late(__file__)

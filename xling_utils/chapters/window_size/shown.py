@@ -9,6 +9,7 @@ import pandas as pd
 from xling_utils.chapters.opening import Opened
 from xling_utils.chapters.rows import empty
 from xling_utils.chapters.shared import contrast_figures as figures
+from xling_utils.chapters.shared import layer_by_layer
 from xling_utils.chapters.shared.contrasts import of_partners
 from xling_utils.chapters.window_size.plan import named, names
 
@@ -32,6 +33,11 @@ def input_changes(chapter: Opened) -> pd.DataFrame:
     found = figures.values(named(chapter.both, BERT, chapter.sizes), chapter.sizes, ["condition"], chapter.base)
     floor = figures.floors(of_partners(chapter.both, chapter.base))
     return figures.differences(found, "condition", names(chapter.sizes)[0], floor)
+
+
+def compared(chapter: Opened) -> Any:
+    """Figure: any two lengths of the encoder's inputs, layer by layer."""
+    return layer_by_layer.figure(named(chapter.both, BERT, chapter.sizes), chapter.base)
 
 
 def static_windows(chapter: Opened, language: str | None = None) -> Any:

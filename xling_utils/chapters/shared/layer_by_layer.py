@@ -1,0 +1,58 @@
+"""Any two conditions of chapters 2 to 4 beside each other: every layer, language and seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from xling_utils.chapters.data_size.plan import summary
+from xling_utils.chapters.shared.contrasts import of_partners
+from xling_utils.measures.names import WORDS
+
+MEASURES = {"mrr_centred": "centred", "mrr": "plain cosine", "mrr_vocabulary": "centred, among all words"}
+"""Metric of word retrieval -> its name in the list below the chart."""
+ALL = "all languages, all seeds"
+
+
+def rows(table: pd.DataFrame, base: str) -> pd.DataFrame:
+    """``condition, whose, measure, layer, value, low, high, seeds`` of a ``table`` with a column ``condition``: means
+    over seeds with Student's intervals, and each run with that over the dictionary's words; where seeds take languages
+    in turn, those of all in their own, too (:func:`of_partners`). Chance is a condition."""
+    from xling_utils.charts import LANGUAGE_NAMES, pair_shapes
+
+    found = table[(table["task"] == WORDS) & table["step"].isna() & table["layer"].notna()]
+    found = found[found["metric"].isin([*MEASURES, "chance"])]
+    chance = found["metric"] == "chance"
+    found = found.assign(
+        condition=found["condition"].where(~chance, pair_shapes.CHANCE),
+        measure=found["metric"].map(MEASURES).fillna(""),
+        language=found["target"].map(LANGUAGE_NAMES),
+    )
+    keys = ["condition", "measure", "layer"]
+    in_turn = of_partners(found, base)
+    frames = [summary(in_turn, keys).assign(whose=ALL)] if in_turn["partner"].nunique() > 1 else []
+    for language, own in found.groupby("language", sort=False):
+        frames.append(summary(own, keys).assign(whose=f"{language}, all seeds"))
+        for seed, runs in own.groupby("seed"):
+            one = runs.groupby(keys, sort=False)[["value", "low", "high"]].mean().reset_index()
+            frames.append(one.assign(seeds=1, whose=f"{language}, seed {seed:.0f}"))
+    return pd.concat(frames, ignore_index=True)
+
+
+def figure(table: pd.DataFrame, base: str) -> Any:
+    """Figure: two conditions that the reader chooses, at every layer; none where fewer than two were run. ``base`` is
+    the language of headlines."""
+    from xling_utils.charts import pair_shapes
+
+    conditions = list(dict.fromkeys(table["condition"]))
+    if len(conditions) < 2:
+        return None
+    drawn = rows(table, base)
+    return pair_shapes.pairs(
+        drawn.round({"value": 4, "low": 4, "high": 4}),
+        conditions=conditions,
+        whose=list(dict.fromkeys(drawn["whose"])),
+        measures=list(MEASURES.values()),
+        description="Word retrieval of two conditions at every layer, chosen with their language and seed from lists.",
+    )

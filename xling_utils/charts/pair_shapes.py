@@ -1,0 +1,63 @@
+"""Any two conditions beside each other at every layer, chosen by the reader: from disk, without a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from xling_utils.charts.shapes import framed, measure_choice, tooltip
+
+FIRST, SECOND = "#1F83C4", "#D55E00"
+CHANCE = "chance"
+BESIDE = 4  # pixels, so that bars do not cover each other
+
+
+def pairs(
+    rows: pd.DataFrame, *, conditions: Sequence[str], whose: Sequence[str], measures: Sequence[str], description: str
+) -> alt.LayerChart:
+    """Two lines over the layers with bars from ``low`` to ``high``, and chance: lists below the chart choose the two of
+    ``conditions``, ``whose`` values they are (a language's, over seeds, or those of one seed) and the measure.
+
+    ``rows`` has columns ``condition`` (:data:`CHANCE` among them), ``whose``, ``measure``, ``layer``, ``value``,
+    ``low``, ``high``, ``seeds``.
+    """
+    first, second = (
+        alt.param(name=name, value=value, bind=alt.binding_select(options=list(conditions), name=label))
+        for name, label, value in (
+            ("first_shown", "Compare ", conditions[0]),
+            ("second_shown", "with ", conditions[1]),
+        )
+    )
+    of = alt.param(name="whose_shown", value=whose[0], bind=alt.binding_select(options=list(whose), name="Of "))
+    x = alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("value:Q", title="mean reciprocal rank", scale=alt.Scale(zero=True))
+    chosen = (
+        alt.Chart(rows)
+        .transform_filter("datum.whose == whose_shown")
+        .transform_filter(f"datum.measure == measure_shown || datum.condition == '{CHANCE}'")
+        .transform_calculate(
+            bottom="isValid(datum.low) ? max(0, datum.low) : null",
+            top="isValid(datum.high) ? min(1, datum.high) : null",
+        )
+        .encode(x=x)
+    )
+    layers = [
+        chosen.transform_filter(f"datum.condition == '{CHANCE}'")
+        .mark_line(strokeDash=[4, 4], color="#888888")
+        .encode(y=y)
+    ]
+    for name, colour, aside, above in ((first.name, FIRST, -BESIDE, -30), (second.name, SECOND, BESIDE, -14)):
+        one = chosen.transform_filter(f"datum.condition == {name}").encode(tooltip=tooltip("condition:N", "layer:O"))
+        bars = one.mark_rule(strokeWidth=2, color=colour, xOffset=aside)
+        layers += [
+            one.mark_line(strokeWidth=2.5, color=colour, xOffset=aside).encode(y=y),
+            bars.encode(y=alt.Y("bottom:Q", title="mean reciprocal rank"), y2="top:Q"),
+            one.mark_point(size=75, filled=True, opacity=1, color=colour, xOffset=aside).encode(y=y),
+            alt.Chart(pd.DataFrame([{}]))
+            .mark_text(align="left", fontSize=12, fontWeight="bold", color=colour, x=0, y=above)
+            .encode(text=alt.value(alt.ExprRef(name))),
+        ]
+    chart = alt.layer(*layers)
+    return framed(chart.add_params(first, second, of, measure_choice(measures)), description)
