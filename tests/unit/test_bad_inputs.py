@@ -105,6 +105,9 @@ PLACES: dict[str, tuple[str, ...]] = {
     "data check data --languages {}": NO_LANGUAGES,
     "data pack data --out out --languages {}": NO_LANGUAGES,
     "probe nowhere --data data --languages {}": (),
+    "probe nowhere --data data --languages fr --pooling {}": (),
+    "probe nowhere --data data --languages fr --aligned {}": (),
+    "probe nowhere@{} --data data --languages fr": (),
     "run --{}": ("nothing",),
     "data check data --{}": ("nothing",),
 }
