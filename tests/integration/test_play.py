@@ -75,7 +75,12 @@ def test_a_chapter_is_played_with_and_no_tracked_file_changes(book: Path, tmp_pa
         lab.until(browser, told, "no mark says what it is")
         assert "value" in browser.find_element(By.CSS_SELECTOR, TOOLTIP).text
 
-        browser.find_element(By.CSS_SELECTOR, f"{CHART} summary").click()
+        def menu() -> bool:  # a click beside it, while the page is still moving, opens none
+            if not browser.find_elements(By.LINK_TEXT, "Save as SVG"):
+                browser.find_element(By.CSS_SELECTOR, f"{CHART} summary").click()
+            return bool(browser.find_elements(By.LINK_TEXT, "Save as SVG"))
+
+        lab.until(browser, menu, "the chart has no menu")
         save = browser.find_element(By.LINK_TEXT, "Save as SVG")
         ActionChains(browser).click_and_hold(save).perform()
         lab.until(browser, lambda: str(save.get_attribute("href")).startswith("blob:"), "the menu saves nothing")
