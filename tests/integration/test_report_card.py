@@ -52,9 +52,9 @@ def text() -> list[str]:
 
 
 def said(data: Path) -> dict[str, list[str]]:
-    """What the cards are measured on, copies left out."""
+    """What the cards are measured on: of copies the last."""
     lines = {language: (data / f"parallel/mine/{language}.txt").read_text().splitlines() for language in LANGUAGES}
-    return {language: list(dict.fromkeys(of)) for language, of in lines.items()}
+    return {language: list(dict.fromkeys(reversed(of)))[::-1] for language, of in lines.items()}
 
 
 def nearest(x: np.ndarray, y: np.ndarray) -> np.ndarray:

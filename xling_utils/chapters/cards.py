@@ -13,6 +13,7 @@ import pandas as pd
 from xling_utils.core import identity
 from xling_utils.core.errors import UserError
 from xling_utils.core.progress import bar
+from xling_utils.core.scales import Scale
 from xling_utils.core.scales import scale as scale_of
 from xling_utils.measures import (
     ROW,
@@ -28,8 +29,8 @@ from xling_utils.measures import (
 from xling_utils.runs import RunStore
 
 MODEL, TWIN, BOOKS = "this model", "untrained twin", "the book's encoder"
-SCALE = "natural"
-"""Whose sizes a card is measured with."""
+SCALES = {"directory": "natural", "controlled": "controlled"}
+"""Where text comes from -> the scale whose sizes a card is measured with."""
 ORIGINAL, ZERO_MEAN, SHIFT = names.METHODS
 SENTENCES = 0
 """Of running text, which a card reads none of."""
@@ -166,7 +167,7 @@ def card(
         other = Subject.of_model(against, ("en", *languages), data, SENTENCES, aligned)
         if other.key == subject.key:
             raise UserError(f"{against}: the same weights as {model}; compare it with another model")
-        frames.append(pd.DataFrame(list(report_card.against(subject, other, scale_of(SCALE)))).assign(model=MODEL))
+        frames.append(pd.DataFrame(list(report_card.against(subject, other, _scale(subject)))).assign(model=MODEL))
     return Card(
         model,
         subject.key,
@@ -180,7 +181,11 @@ def card(
     )
 
 
-_TEXTS = {"directory": "premises and hypotheses of XNLI's test files", "controlled": "the controlled world"}
+_TEXTS = {"directory": "hypotheses of XNLI's test files", "controlled": "the controlled world"}
+
+
+def _scale(subject: Subject) -> Scale:
+    return scale_of(SCALES[subject.corpus.source])
 
 
 def _books(subject: Subject) -> Subject | None:
@@ -196,7 +201,7 @@ def _books(subject: Subject) -> Subject | None:
 
 def _measured(subject: Subject, read: Any) -> pd.DataFrame:
     """The rows of a model; kept as long as its weights, its sentences and what measures them are the same."""
-    scale = scale_of(SCALE)
+    scale = _scale(subject)
     said = report_card.sentences(subject, scale)
     asked = (subject.key, subject.pooling, str(subject.predicts), repr(said))
     name = pool.file_name((identity.of(*asked)[:20],), names.REPORT_CARD, scale, "")

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from xling_utils.measures.encoders.hidden_states import LanguageModel
 
 SENTENCES = 64
-"""A language, that the model is tried on."""
+"""A language, that the tokenizer is tried on."""
+READ = 16
+"""Of them, that the model reads."""
 MOST_UNKNOWN = 1 / 3
 """Of a language's tokens; beyond it a measure is one of the tokenizer's [UNK]."""
 SECONDS = 300
@@ -83,7 +85,7 @@ def examine_here(name: str, languages: list[str], data: Path | None, sentences: 
         _check_tokens(name, language, subject.tokenizer, lines)
     for language, lines in texts.items():
         _step(f"the model, on {language},")
-        _check_states(name, language, subject, lines)
+        _check_states(name, language, subject, lines[:READ])
 
 
 def _step(what: str) -> None:

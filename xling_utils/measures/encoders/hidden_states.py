@@ -72,6 +72,10 @@ class States:
             inner = inner * inner.cumsum(dim=1)
         return inner / inner.sum(dim=1, keepdim=True).clamp(min=1)
 
+    def pooled(self, pooling: str) -> Tensor:
+        """What stands for each text at every layer, float32 (layers + 1, batch, d); see :meth:`weights`."""
+        return (self.weights(pooling)[None, :, None] @ self.layers)[:, :, 0]
+
 
 @dataclass(frozen=True, eq=False)
 class LanguageModel:

@@ -32,9 +32,10 @@ Said = Mapping[str, list[str]]
 
 SENTENCES = {"smoke": 60, "controlled": 320, "natural": 320, "paper": 320}
 """By scale: sentences in all languages."""
-TIMES = 8
-"""So many times as many are looked through for such as are no copies of another: XNLI says a premise thrice."""
-PROBED, TOKENS = 20, 400
+LOOKED_THROUGH = {"smoke": 120, "controlled": 800, "natural": 12_000, "paper": 12_000}
+"""Sentences among which those are looked for, from the end: there stand XNLI's hypotheses, which are shorter than its
+premises, each of which is there thrice."""
+PROBED, TOKENS = 40, 400
 """Sentences of either half whose tokens the linear probe is trained and tested on, and how many of their tokens."""
 TRANSLATED = 20
 WEIGHTS = (1.0, 2.0, 3.0)
@@ -59,9 +60,9 @@ def rows(subject: Subject, scale: Scale, read: Callable[[], object] = lambda: No
     Raises :class:`UserError` on fewer than eight different sentences.
     """
     said = sentences(subject, scale)
-    vectors = {}
+    vectors, tokens = {}, {}
     for language, lines in said.items():
-        vectors[language] = sentence_vectors(subject, lines)
+        vectors[language], tokens[language] = _read(subject, lines)
         read()
     means = {language: x[:, ::2].mean(axis=1) for language, x in vectors.items()}
     fitted, tested = ({language: x[:, half] for language, x in vectors.items()} for half in _HALVES)
@@ -77,7 +78,7 @@ def rows(subject: Subject, scale: Scale, read: Callable[[], object] = lambda: No
                 yield row(REPORT_CARD, "p_at_1", language, "en", layer, values, method=method)
     yield row(REPORT_CARD, "chance", ALL, "en", None, 1 / tested["en"].shape[1], n=tested["en"].shape[1])
     yield from _shape_rows(vectors)
-    yield from _identity_rows(subject, said, chosen)
+    yield from _identity_rows(tokens, chosen)
     if subject.predicts and subject.pooling == "mean":
         yield from _translation_rows(subject, said, means, chosen)
 
@@ -89,19 +90,19 @@ def sentences(subject: Subject, scale: Scale) -> dict[str, list[str]]:
     """Sentences that say the same in all languages of ``subject``, none of which has another's words in any of them.
     Raises :class:`UserError` where there are fewer than eight."""
     count = SENTENCES[scale.name]
-    said = subject.said(TIMES * count)
+    said = subject.said(LOOKED_THROUGH[scale.name])
     seen: dict[str, set[str]] = {language: set() for language in said}
-    kept = []
-    for number, lines in enumerate(zip(*said.values(), strict=True)):
-        if not any(line in seen[language] for language, line in zip(said, lines, strict=True)):
-            kept.append(number)
-            for language, line in zip(said, lines, strict=True):
-                seen[language].add(line)
+    kept: list[int] = []
+    for number in reversed(range(len(said["en"]))):
+        if len(kept) < count and not any(lines[number] in seen[language] for language, lines in said.items()):
+            kept.insert(0, number)
+            for language, lines in said.items():
+                seen[language].add(lines[number])
     if len(kept) < FEWEST_SENTENCES:
         raise UserError(
             f"report card: {len(kept)} different sentences in {' '.join(said)}; at least {FEWEST_SENTENCES} are needed"
         )
-    return {language: [lines[number] for number in kept[:count]] for language, lines in said.items()}
+    return {language: [lines[number] for number in kept] for language, lines in said.items()}
 
 
 def against(subject: Subject, beside: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
@@ -141,21 +142,32 @@ def _matrix(metric: str, source: str, target: str, of: Array, n: int) -> Iterato
         yield row(REPORT_CARD, metric, source, target, layer, float(value), n=n, beside_layer=beside)
 
 
-def _identity_rows(subject: Subject, said: Said, chosen: int) -> Iterator[dict[str, Any]]:
-    train, test = (
-        {
-            language: language_identity.token_states(subject, lines[half][:PROBED], TOKENS)
-            for language, lines in said.items()
-        }
-        for half in _HALVES
-    )
+def _read(subject: Subject, lines: list[str]) -> tuple[Array, tuple[Array, ...]]:
+    """What stands for each sentence, float32 (layers + 1, n, d), and the states of the first :data:`TOKENS` tokens of
+    :data:`PROBED` sentences of either half, (layers + 1, tokens, d), special ones left out: from one reading."""
+    probed = [list(range(len(lines)))[half][:PROBED] for half in _HALVES]
+    wanted = {number for numbers in probed for number in numbers}
+    vectors: dict[int, Array] = {}
+    states: dict[int, Array] = {}
+    for batch in subject.states(lines):
+        pooled, inner = batch.pooled(subject.pooling).cpu().numpy(), batch.tokens & ~batch.special
+        for place, number in enumerate(batch.rows):
+            vectors[number] = pooled[:, place]
+            if number in wanted:
+                states[number] = batch.layers[:, place, inner[place]].cpu().numpy()
+    both = (np.concatenate([states[number] for number in numbers], axis=1)[:, :TOKENS] for numbers in probed)
+    return np.stack([vectors[number] for number in range(len(lines))], axis=1), tuple(both)
+
+
+def _identity_rows(tokens: Mapping[str, tuple[Array, ...]], chosen: int) -> Iterator[dict[str, Any]]:
+    train, test = ({language: halves[half] for language, halves in tokens.items()} for half in (0, 1))
     n = sum(x.shape[1] for x in test.values())
     for layer, value in enumerate(language_identity.variance_share(test).tolist()):
         yield row(REPORT_CARD, "variance_between", ALL, ALL, layer, value, n=n)
     train, test = ({language: x[chosen : chosen + 1] for language, x in part.items()} for part in (train, test))
     (told,) = language_identity.probe_accuracy(train, test).tolist()
     yield row(REPORT_CARD, "probe_accuracy", ALL, ALL, chosen, told, n=n)
-    yield row(REPORT_CARD, "random", ALL, ALL, None, 1 / len(said), n=n)
+    yield row(REPORT_CARD, "random", ALL, ALL, None, 1 / len(test), n=n)
 
 
 def _translation_rows(subject: Subject, said: Said, means: Mapping[str, Array], layer: int) -> Iterator[dict[str, Any]]:

@@ -26,7 +26,7 @@ def sentence_vectors(lm: LanguageModel, sentences: Sequence[str]) -> npt.NDArray
         raise UserError("sentence retrieval: no sentences")
     found: npt.NDArray[np.float32] | None = None
     for batch in lm.states(sentences):
-        vectors = (batch.weights(lm.pooling)[None, :, None] @ batch.layers)[:, :, 0].cpu().numpy()
+        vectors = batch.pooled(lm.pooling).cpu().numpy()
         if found is None:
             found = np.empty((len(vectors), len(sentences), vectors.shape[-1]), dtype=np.float32)
         found[:, batch.rows] = vectors
