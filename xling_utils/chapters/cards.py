@@ -31,7 +31,7 @@ from xling_utils.runs import RunStore
 MODEL, TWIN, BOOKS = "this model", "untrained twin", "the book's encoder"
 SCALES = {"directory": "natural", "controlled": "controlled"}
 """Where text comes from -> the scale whose sizes a card is measured with."""
-ORIGINAL, ZERO_MEAN, SHIFT = names.METHODS
+ORIGINAL, ZERO_MEAN, _ = names.METHODS
 SENTENCES = 0
 """Of running text, which a card reads none of."""
 

@@ -43,6 +43,7 @@ def pairs(
         )
         .encode(x=x)
     )
+    nothing = alt.Chart(pd.DataFrame([{}]))  # for marks of the legend
     layers = [
         chosen.transform_filter(f"datum.condition == '{CHANCE}'")
         .mark_line(strokeDash=[4, 4], color="#888888")
@@ -55,9 +56,10 @@ def pairs(
             one.mark_line(strokeWidth=2.5, color=colour, xOffset=aside).encode(y=y),
             bars.encode(y=alt.Y("bottom:Q", title="mean reciprocal rank"), y2="top:Q"),
             one.mark_point(size=75, filled=True, opacity=1, color=colour, xOffset=aside).encode(y=y),
-            alt.Chart(pd.DataFrame([{}]))
-            .mark_text(align="left", fontSize=12, fontWeight="bold", color=colour, x=0, y=above)
-            .encode(text=alt.value(alt.ExprRef(name))),
+            nothing.mark_point(size=75, filled=True, opacity=1, color=colour, x=4, y=above),
+            nothing.mark_text(align="left", fontSize=12, color="currentColor", x=14, y=above).encode(
+                text=alt.value(alt.ExprRef(name))
+            ),
         ]
     chart = alt.layer(*layers)
     return framed(chart.add_params(first, second, of, measure_choice(measures)), description)
