@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
+from xling_utils.charts.layer_shapes import HUES
 from xling_utils.charts.shapes import framed, measure_choice, tooltip
 
-FIRST, SECOND = "#1F83C4", "#D55E00"
+FIRST, SECOND, *_ = HUES
 CHANCE = "chance"
 BESIDE = 4  # pixels, so that bars do not cover each other
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -18,9 +18,6 @@ from xling_utils.cli import data, probing, runs
 from xling_utils.cli.output import OPTIONS, DataDirectory, Json, aligned, reported, root, show_usage_error, to_json
 from xling_utils.core import startup
 from xling_utils.core.errors import UserError, printable
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(
     help="Run, render and inspect the book.", pretty_exceptions_enable=False, no_args_is_help=True, **OPTIONS
