@@ -243,15 +243,11 @@ charts.of_claims(claims.of_chapter(chapter, languages=("fr", "ru")))
 # %% [markdown]
 # ## Explore
 #
-# The chart shows a few words of the first seed's encoder; the widget below it needs a running notebook, and there
-# takes any word of the dictionary.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-neighbours", "caption": "The five nearest words of the base language. Choose a word.\n\nCentred vectors at the middle layer of the encoder trained on this machine."}}
-words = data_size.explored(chapter)
-data_size.neighbours(chapter, words)
+# The words of the base language that lie nearest to an English word, in the encoder that this machine trained: centred vectors, by their cosine. Choose
+# any word of the dictionary, and a layer; 0 is the embedding output.
 
 # %% tags=["hide-input"]
-data_size.explorer_widget(words)
+data_size.explorer_widget(data_size.explored(chapter))
 
 # %% [markdown]
 # ## Reproduce

@@ -184,8 +184,8 @@ charts.of_claims(claims.of_chapter(chapter))
 # %% [markdown]
 # ## Try it
 #
-# Tokens of two languages at a layer, as they are and without the languages' means. In a live notebook, choose languages and layer; the page
-# shows where it starts.
+# Tokens of two languages at a layer, as they are and without the languages' means. Choose languages
+# and layer.
 
 # %% [markdown] tags=["of-the-record"]
 # The encoder is the one of real text, which comes with the book.

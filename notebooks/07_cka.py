@@ -192,8 +192,7 @@ charts.of_claims(claims.of_chapter(chapter))
 # %% [markdown]
 # ## Try it
 #
-# Tokens of two languages in one encoder: once each language's mean is taken away, do the clouds have the same shape? In a live notebook, choose languages and
-# layer; the page shows where it starts.
+# Tokens of two languages in one encoder: once each language's mean is taken away, do the clouds have the same shape? Choose languages and layer.
 
 # %% tags=["hide-input"]
 cka.layer_widget(chapter, "ru", "zh")

@@ -120,9 +120,9 @@ def test_an_encoder_of_another_size_in_half_precision_is_read_as_well(
     shutil.copy(kept.folder / TOKENS, tmp_path)
     small = replace(kept, key="small", model=model, folder=tmp_path)
     (tmp_path / encoder_script.NAME).write_text(encoder_script.script(small), encoding="utf-8")
-    for name in ("word_pieces.js", "encoder.js"):
+    for name in ("forms.js", "word_pieces.js", "encoder.js"):
         shutil.copy(STATIC / name, tmp_path)
-    scripts = '<script src="word_pieces.js"></script><script src="encoder.js"></script>'
+    scripts = "".join(f'<script src="{name}"></script>' for name in ("forms.js", "word_pieces.js", "encoder.js"))
     (tmp_path / "page.html").write_text(f'<!doctype html><meta charset="utf-8"><title>t</title>{scripts}')
     loaded(browser, tmp_path / "page.html")
     the_same(browser, small, said[::20])

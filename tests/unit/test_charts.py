@@ -64,21 +64,14 @@ def distances() -> Any:
     return shapes.distances(rows, description="what it shows")
 
 
-def neighbours() -> Any:
-    rows = pd.DataFrame(
-        {"word": ["dog"], "neighbour": ["<b>chien"], "similarity": [0.9], "rank": [1], "correct": ["translation"]}
-    )
-    return shapes.neighbours(rows, words=["dog"], description="what it shows")
-
-
-@pytest.mark.parametrize("make", [intervals, curves, by_layer, grouped_bars, distances, neighbours])
+@pytest.mark.parametrize("make", [intervals, curves, by_layer, grouped_bars, distances])
 def test_chart_is_drawn_and_described(make: Callable[[], Any]) -> None:
     bundle = offline.mime_bundle(make().to_dict())
     assert len(bundle["image/png"]) > 2000  # vl-convert raises on a chart that Vega cannot compile
     assert bundle["text/plain"] == "what it shows"
 
 
-@pytest.mark.parametrize("make", [intervals, curves, by_layer, grouped_bars, distances, neighbours])
+@pytest.mark.parametrize("make", [intervals, curves, by_layer, grouped_bars, distances])
 def test_jupyterlab_has_what_a_chart_needs(make: Callable[[], Any]) -> None:
     """It has Vega-Lite 5, of which the oldest at hand draws the same as the newest."""
     spec = offline.mime_bundle(make().to_dict())["application/vnd.vegalite.v5+json"]
@@ -161,11 +154,6 @@ def test_a_model_has_one_colour_everywhere() -> None:
 def test_an_unknown_model_has_no_colour() -> None:
     with pytest.raises(KeyError):
         shapes.colours(["something else"])
-
-
-def test_markup_in_words_stays_text() -> None:
-    spec = neighbours().to_dict()
-    assert "<b>" not in offline.chart_html(spec, "x").split("application/json", 1)[1]
 
 
 def test_rows_of_ones_own_are_drawn_over_layers() -> None:

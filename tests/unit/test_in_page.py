@@ -35,7 +35,7 @@ def test_a_page_takes_the_html_of_a_widget_and_forgets_its_state(kept: bundled.B
         notebook = {"cells": [output(dict(data)) for data in cells], "metadata": {"widgets": {}}}
         chapter_pages._without_kernel(notebook)
         shown = [cell["outputs"][0]["data"] for cell in notebook["cells"]]
-        assert chapter_pages.WIDGET not in shown[0] and 'class="translation"' in shown[0][chapter_pages.HTML]
+        assert chapter_pages.WIDGET not in shown[0] and 'class="in-page translation"' in shown[0][chapter_pages.HTML]
         assert shown[1:] == cells[1:]
         assert ("widgets" in notebook["metadata"]) == state
 
@@ -48,7 +48,7 @@ def test_a_model_of_ones_own_answers_in_a_notebook_only(kept: bundled.Bundled) -
 def test_an_example_cannot_become_markup(kept: bundled.Bundled) -> None:
     widget = TranslationWidget(kept, {"en": HOSTILE})
     page = in_page.page(widget, widget.start())
-    assert "<img" not in page and page.count("<script") == page.count("</script>") == 1 + len(in_page.SCRIPTS)
+    assert "<img" not in page and page.count("<script") == page.count("</script>") == 2 + len(in_page.SCRIPTS)
     data = page.partition('<script type="application/json">')[2].partition("</script>")[0]
     assert json.loads(data)["examples"] == {"en": HOSTILE}
 

@@ -134,12 +134,15 @@ def test_messages_hide_no_character() -> None:
 def test_words_of_a_dictionary_stay_text_in_the_explorer() -> None:
     words = Dictionary(HOSTILE, ["dog", HOSTILE], [HOSTILE, "chat"], 2, [{0}, {1}])
     vectors = np.random.default_rng(0).normal(size=(2, 2, 4)).astype(np.float32)
-    box = explorer.widget(explorer.Explorer(words, vectors, vectors))
+    explored = explorer.Explorer(words, vectors, vectors)
+    box = explorer.widget(explored)
     for word in words.sources:
         box.children[0].value = word
         shown = box.children[-1].value
         assert "<script" not in shown and "<img" not in shown and "</SCRIPT" not in shown
         assert html.escape(MARKUP) in shown
+    page = explorer.page(explored)
+    assert "<img" not in page and page.count("<script") == page.count("</script>") == 3
 
 
 def test_text_in_a_chart_stays_text() -> None:

@@ -14,8 +14,9 @@ from torch import nn
 from transformers import PreTrainedTokenizerFast
 from transformers.modeling_outputs import MaskedLMOutput
 
-from xling_utils.chapters.language_means.widget import LayerWidget, error_line
+from xling_utils.chapters.language_means.widget import LayerWidget
 from xling_utils.chapters.mds.widget import TranslationWidget, readable
+from xling_utils.chapters.shared.in_page import error_line
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec
 from xling_utils.measures.encoders.subject import Subject

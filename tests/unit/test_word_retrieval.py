@@ -186,10 +186,9 @@ def test_explorer_begins_with_a_word_that_is_found_and_says_where_a_translation_
     sources = np.array([[[1, 0], [0, 1]]], np.float32)
     targets = np.array([[[0, 2], [1, 2], [3, 0]]], np.float32)
     explored = explorer.Explorer(words, sources, targets)
-    assert explored.found_first(0) == "cat", "of dog the nearest is a cow"
-    assert explored.neighbours("dog", 0, 2)["told"].tolist() == ["chien: number 2 of 3"] * 2
-    assert explored.neighbours("dog", 0, 2)["correct"].tolist() == ["other word", "translation"]
-    assert explored.sample(5, 0)["word"].unique().tolist() == ["cat", "dog"]
+    assert explored.start() == ("cat", 0), "of dog the nearest is a cow"
+    assert explored.neighbours("dog", 0)["told"].tolist() == ["chien: number 2 of 3"] * 3
+    assert explored.neighbours("dog", 0)["correct"].tolist() == [False, True, False]
 
 
 def test_explorer_takes_an_encoder_of_english_and_one_other_language(stored: Stored) -> None:

@@ -1,7 +1,8 @@
-"""The encoder that comes with the book as a script that pages load, so that they answer from disk.
+"""The encoder that comes with the book as scripts that pages load, so that they answer from disk: the encoder itself,
+and pictures of its layers.
 
-``static/encoder.js`` reads it. Weights and means stand in it as safetensors in base64, as precise as they are stored:
-a page computes with the numbers that Python computes with.
+``static/encoder.js`` reads the first. Weights and means stand in it as safetensors in base64, as precise as they are
+stored: a page computes with the numbers that Python computes with.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from xling_utils.core.errors import UserError
 if TYPE_CHECKING:
     from xling_utils.measures import bundled
 
-NAME = "encoder-data.js"
-"""Of the script, in the book's static folder."""
+NAME, LAYERS = "encoder-data.js", "layers-data.js"
+"""Of the scripts, in the book's static folder."""
 MODELS = Path("book") / "models"
 CONFIG = {"hidden_act": "gelu", "tie_word_embeddings": True}
 """What ``encoder.js`` takes for granted."""
@@ -27,19 +28,35 @@ SHAPE = ("hidden_size", "layer_norm_eps", "max_position_embeddings", "num_attent
 
 
 def of_book(root: Path) -> dict[str, bytes]:
-    """The script of the encoder that comes with the book at ``root``, by its name; none where no encoder does. Kept in
-    ``_build``, since a moment is needed to make it."""
+    """The scripts of the encoder that comes with the book at ``root``, by their names; none where no encoder does. Kept
+    in ``_build``, since moments are needed to make them."""
     folder = root / MODELS
     if not folder.is_dir():
         return {}
-    made_of = identity.of(identity.of_folder(folder), Path(__file__))
-    return {NAME: kept_text.once(root / "_build" / "encoder", made_of, lambda: _made(folder)).encode()}
+    encoder, drawn_by = identity.of_folder(folder), Path(__file__).parents[1] / "chapters" / "language_means"
+    scripts = {
+        NAME: ([Path(__file__)], script),
+        LAYERS: ([drawn_by / "in_page.py", drawn_by / "widget.py"], _layers),
+    }
+
+    def kept(name: str) -> bytes:
+        sources, made = scripts[name]
+        whole = identity.of(encoder, *sources)
+        return kept_text.once(root / "_build" / name, whole, lambda: made(_loaded(folder))).encode()
+
+    return {name: kept(name) for name in scripts}
 
 
-def _made(folder: Path) -> str:
+def _loaded(folder: Path) -> bundled.Bundled:
     from xling_utils.measures import bundled
 
-    return script(bundled.load(folder))
+    return bundled.load(folder)
+
+
+def _layers(subject: bundled.Bundled) -> str:
+    from xling_utils.chapters.language_means import in_page, widget
+
+    return in_page.script(widget.LayerWidget(subject))
 
 
 def script(subject: bundled.Bundled) -> str:

@@ -251,26 +251,6 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
     return _framed(alt.layer(rule, point, name), description, room=NAME_OF_A_LANGUAGE)
 
 
-def neighbours(rows: pd.DataFrame, *, words: Sequence[str], description: str) -> alt.LayerChart:
-    """The nearest translations of a word chosen from a list. Columns ``word, language, neighbour, similarity,
-    rank, correct``, and ``told``, where the translation stands."""
-    word = alt.param(name="word_shown", value=words[0], bind=alt.binding_select(options=list(words), name="Word "))
-    base = alt.Chart(rows).transform_filter("datum.word == word_shown")
-    bars = base.mark_bar().encode(
-        y=alt.Y("neighbour:N", title=None, sort=alt.EncodingSortField("rank"), axis=alt.Axis(labelFontSize=13)),
-        x=alt.X("similarity:Q", title="cosine similarity", scale=alt.Scale(domain=[0, 1], clamp=True)),
-        color=alt.Color(
-            "correct:N",
-            scale=alt.Scale(domain=["translation", "other word"], range=["#009E73", "#77B8E0"]),
-            legend=alt.Legend(title=None, orient="top"),
-        ),
-        tooltip=["neighbour:N", alt.Tooltip("similarity:Q", format=".2f"), "correct:N"],
-    )
-    told = base.transform_filter("datum.rank == 1").mark_text(align="right", dy=-8, fontSize=12, color="currentColor")
-    told = told.encode(x=alt.value("width"), y=alt.value(0), text="told:N")
-    return framed(alt.layer(bars, told).add_params(word), description, 150)
-
-
 def tooltip(*names: str | alt.Tooltip) -> list[str | alt.Tooltip]:
     """What is said of a mark: its ``names``, its value with the interval, and over how many seeds."""
     low, high = (alt.Tooltip(f"{end}:Q", format=".3f", title=f"95 % {end}") for end in ("low", "high"))

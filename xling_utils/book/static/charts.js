@@ -141,5 +141,23 @@
     watch.observe(host);
   };
 
+  // Another specification in place of the one that stands beside the chart. Of several that come while one is drawn,
+  // the last is drawn.
+  const draws = new WeakMap();
+  const redraw = (host, spec) => {
+    host.querySelector("script").textContent = JSON.stringify(spec);
+    host.setAttribute("aria-label", spec.description);
+    const before = draws.get(host) ?? { drawn: Promise.resolve() };
+    if (before.waits) return;
+    before.waits = true;
+    before.drawn = before.drawn.then(() => {
+      before.waits = false;
+      if (host.nextElementSibling?.matches(".chart-tools")) host.nextElementSibling.remove();
+      return start(host);
+    });
+    draws.set(host, before);
+  };
+
   document.querySelectorAll(".vega-chart").forEach(start);
+  window.bookCharts = { redraw };
 })();

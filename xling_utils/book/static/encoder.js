@@ -3,8 +3,6 @@
 // States are Float32Arrays, one row of numbers a place; layer 0 is the embedding output. Weights come in a script that
 // is loaded when somebody first asks, since a page on disk may fetch nothing.
 (() => {
-  const here = document.currentScript.src;
-
   const bytes = (text) => {
     const characters = atob(text);
     const found = new Uint8Array(characters.length);
@@ -217,14 +215,7 @@
 
   // The encoder, once its script has come; asked for again, the same.
   let asked;
-  const load = () =>
-    (asked ??= new Promise((resolve, reject) => {
-      const script = document.createElement("script");
-      script.src = new URL("encoder-data.js", here);
-      script.onload = () => resolve(new Encoder(window.encoderData));
-      script.onerror = () => reject(new Error(`${script.src} did not load.`));
-      document.head.append(script);
-    }));
+  const load = () => (asked ??= bookForms.script("encoder-data.js").then(() => new Encoder(window.encoderData)));
 
   window.bookEncoder = { load };
 })();

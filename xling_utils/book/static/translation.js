@@ -1,15 +1,7 @@
 // Answers the form of chapter 6 in the page, as xling_utils/chapters/mds/widget.py answers it in a notebook.
-// The encoder is loaded when a reader first comes to the form.
 (() => {
   const SIDES = ["source", "target", "both", "neither"];
-  const QUIET = 700; // milliseconds after a change, in which nothing is said aloud
-
-  const element = (tag, attributes, ...children) => {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...children);
-    return made;
-  };
+  const { Mistake, answer, element, named } = bookForms;
 
   // What stands in the form's way, as one line.
   const mistake = (encoder, ids, { source, target, names }, lines) => {
@@ -20,7 +12,7 @@
   };
 
   // Each token above what is predicted for it, coloured by language, and how many are of which; also in words.
-  const answered = (encoder, ids, { source, target, layer, weight, names }, direction) => {
+  const moved = (encoder, ids, { source, target, layer, weight, names }, direction) => {
     const said = encoder.moved(ids, source, target, layer, weight);
     const side = (id) => {
       const other = encoder.tokens[target].has(id);
@@ -49,59 +41,19 @@
     return { shown, words: `${said.map((id) => encoder.readable(id)).join(" ")}. ${counts.join(", ")}.` };
   };
 
-  const start = (widget) => {
-    const form = widget.querySelector("form");
-    const answer = widget.querySelector(".answer");
-    const told = widget.querySelector(".told");
-    const { examples, mistakes, rightToLeft } = JSON.parse(widget.querySelector("script").textContent);
-    const { sentence, source, target, layer, weight } = form.elements;
-    let changes = 0;
-    let before = source.value;
-    let quiet;
-
-    const show = (shown, words) => {
-      answer.lastElementChild.replaceWith(shown); // what is first is the style of both
-      clearTimeout(quiet);
-      quiet = setTimeout(() => { told.textContent = words; }, QUIET);
-    };
-    const wrong = (line) => {
-      const shown = widget.querySelector("template").content.firstElementChild.cloneNode();
-      shown.textContent = line;
-      show(shown, "");
-    };
-
-    const update = async () => {
-      const change = ++changes;
-      let encoder;
-      try {
-        encoder = await bookEncoder.load();
-      } catch (error) {
-        return wrong(error.message);
-      }
-      if (change !== changes) return; // the reader went on while it was loaded
-      const named = (select) => select.selectedOptions[0].textContent;
-      const names = { source: named(source), target: named(target), both: "both", neither: "neither" };
-      const chosen = { source: source.value, target: target.value, layer: +layer.value, weight: +weight.value, names };
-      const ids = encoder.read(sentence.value);
-      const line = mistake(encoder, ids, chosen, mistakes);
-      if (line) return wrong(line);
-      const { shown, words } = answered(encoder, ids, chosen, rightToLeft.includes(source.value) ? "rtl" : "ltr");
-      show(shown, words);
-    };
-
-    form.addEventListener("input", ({ target: changed }) => {
-      if (changed === source) {
-        // Unless the reader has written a sentence of their own.
-        if (sentence.value === examples[before] && examples[source.value]) sentence.value = examples[source.value];
-        before = sentence.lang = source.value;
-      }
-      if (changed.type === "range") changed.nextElementSibling.textContent = changed.value;
-      update();
-    });
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("focusin", () => bookEncoder.load().catch(() => {}), { once: true });
-    form.hidden = false;
-  };
-
-  document.querySelectorAll(".translation").forEach(start);
+  answer("translation", bookEncoder.load, (controls, known, encoder) => {
+    const { sentence, source, target, layer, weight } = controls;
+    if (sentence.lang !== source.value) {
+      // Unless the reader has written a sentence of their own.
+      if (sentence.value === known.examples[sentence.lang] && known.examples[source.value])
+        sentence.value = known.examples[source.value];
+      sentence.lang = source.value;
+    }
+    const names = { source: named(source), target: named(target), both: "both", neither: "neither" };
+    const chosen = { source: source.value, target: target.value, layer: +layer.value, weight: +weight.value, names };
+    const ids = encoder.read(sentence.value);
+    const line = mistake(encoder, ids, chosen, known.mistakes);
+    if (line) throw new Mistake(line);
+    return moved(encoder, ids, chosen, known.rightToLeft.includes(source.value) ? "rtl" : "ltr");
+  });
 })();

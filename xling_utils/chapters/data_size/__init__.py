@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         headline_table,
         inference,
         layers,
-        neighbours,
         parts_of_speech,
         runs,
         static_vectors,

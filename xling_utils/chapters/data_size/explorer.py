@@ -6,13 +6,13 @@ import html
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from xling_utils.chapters.language_means.widget import error_line
+from xling_utils.chapters.shared.in_page import error_line, form, line, slider
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import EncoderSpec
@@ -23,6 +23,29 @@ if TYPE_CHECKING:
     import ipywidgets
 
     from xling_utils.measures import Dictionary
+
+
+SHOWN = 5
+"""Neighbours of a word."""
+WITHOUT_SCRIPTS = "Here you could choose a word and a layer, if this browser ran scripts."
+UNKNOWN = "“{word}” is not among the {words} English words of the dictionary"
+TOLD = "{translation}: number {place} of {words}"
+
+
+class Choice(NamedTuple):
+    """What a reader chooses: the arguments of :meth:`Explorer.neighbours`."""
+
+    word: str
+    layer: int
+
+
+class Ranked(NamedTuple):
+    """Of every English word at a layer: its nearest words of the other language, ``order`` and ``similarity`` (words,
+    :data:`SHOWN`), and the place of its first translation among all."""
+
+    order: npt.NDArray[np.int64]
+    similarity: npt.NDArray[np.float32]
+    places: list[int]
 
 
 @dataclass(frozen=True)
@@ -58,47 +81,46 @@ class Explorer:
         """English word -> its row."""
         return {word: i for i, word in enumerate(self.dictionary.sources)}
 
-    def neighbours(self, word: str, layer: int, count: int = 5) -> pd.DataFrame:
-        """The ``count`` nearest words of the other language: ``rank, neighbour, similarity, correct``; and ``told``, a
-        sentence of where the translation stands.
+    @cached_property
+    def ranked(self) -> list[Ranked]:
+        """What is nearest to every English word, a layer after the other."""
+        gold, every = self.dictionary.gold, len(self.dictionary.targets)
+        found = []
+        for sources, targets in zip(self.sources, self.targets, strict=True):
+            order, similarity = nearest(sources, targets, every)
+            places = [1 + next(i for i, j in enumerate(row) if j in of) for row, of in zip(order, gold, strict=True)]
+            found.append(Ranked(order[:, :SHOWN], similarity[:, :SHOWN], places))
+        return found
+
+    def neighbours(self, word: str, layer: int) -> pd.DataFrame:
+        """The nearest words of the other language: ``rank, neighbour, similarity, correct``; and ``told``, a sentence
+        of where the translation stands.
 
         Raises :class:`UserError` on a word that the dictionary lacks or a layer there is not.
         """
         if word not in self.row:
-            raise UserError(f"{word!r:.80} is not among the {len(self.row):,} English words of the dictionary")
+            raise UserError(UNKNOWN.format(word=word[:80], words=f"{len(self.row):,}"))
         if not 0 <= layer < len(self.sources):
             raise UserError(f"layer {layer}; there are 0 to {len(self.sources) - 1}")
-        i, gold = self.row[word], self.dictionary.gold[self.row[word]]
-        every = len(self.dictionary.targets)
-        order, similarity = (each[0] for each in nearest(self.sources[layer][i : i + 1], self.targets[layer], every))
-        rank = 1 + next(place for place, j in enumerate(order) if j in gold)
-        translation = ", ".join(self.dictionary.targets[j] for j in sorted(gold))
-        found = order[:count]
+        i, targets, found = self.row[word], self.dictionary.targets, self.ranked[layer]
+        gold = self.dictionary.gold[i]
+        translation = ", ".join(targets[j] for j in sorted(gold))
         return pd.DataFrame(
             {
-                "rank": range(1, len(found) + 1),
-                "neighbour": [self.dictionary.targets[j] for j in found],
-                "similarity": similarity[:count].astype(float),
-                "correct": ["translation" if j in gold else "other word" for j in found],
-                "told": f"{translation}: number {rank:,} of {every:,}",
+                "rank": range(1, len(found.order[i]) + 1),
+                "neighbour": [targets[j] for j in found.order[i]],
+                "similarity": found.similarity[i].astype(float),
+                "correct": [j in gold for j in found.order[i]],
+                "told": TOLD.format(translation=translation, place=f"{found.places[i]:,}", words=f"{len(targets):,}"),
             }
         )
 
-    def found_first(self, layer: int) -> str:
-        """A word to begin with: the first whose nearest is its translation, or the first of all where none is."""
-        nearest_of, _ = nearest(self.sources[layer], self.targets[layer], 1)
-        found = (j in gold for (j,), gold in zip(nearest_of.tolist(), self.dictionary.gold, strict=True))
-        return next(
-            (word for word, is_it in zip(self.dictionary.sources, found, strict=True) if is_it),
-            self.dictionary.sources[0],
-        )
-
-    def sample(self, words: int, layer: int, count: int = 5) -> pd.DataFrame:
-        """Neighbours of a word that is found and of up to ``words`` others spread over the alphabet, with a column
-        ``word``."""
-        step = max(1, len(self.dictionary.sources) // words)
-        chosen = dict.fromkeys([self.found_first(layer), *self.dictionary.sources[::step][:words]])
-        return pd.concat([self.neighbours(w, layer, count).assign(word=w) for w in chosen], ignore_index=True)
+    def start(self) -> Choice:
+        """What is shown at first: at the middle layer a word whose nearest is its translation, or the first of all
+        where there is none."""
+        layer = len(self.sources) // 2
+        places = self.ranked[layer].places
+        return Choice(self.dictionary.sources[places.index(1) if 1 in places else 0], layer)
 
 
 def widget(explorer: Explorer) -> ipywidgets.VBox:
@@ -106,15 +128,14 @@ def widget(explorer: Explorer) -> ipywidgets.VBox:
     does not have the word; needs a running kernel to change."""
     import ipywidgets
 
-    layers = len(explorer.sources) - 1
-    first = explorer.found_first(layers // 2)
-    word = ipywidgets.Combobox(options=explorer.dictionary.sources, value=first, description="Word")
-    layer = ipywidgets.IntSlider(value=layers // 2, min=0, max=layers, description="Layer")
-    shown = ipywidgets.HTML(value=_table(explorer.neighbours(word.value, layer.value), explorer))
+    first = explorer.start()
+    word = ipywidgets.Combobox(options=explorer.dictionary.sources, value=first.word, description="Word")
+    layer = ipywidgets.IntSlider(value=first.layer, min=0, max=len(explorer.sources) - 1, description="Layer")
+    shown = ipywidgets.HTML(value=to_html(explorer, *first))
 
     def update(_: Any) -> None:
         try:
-            shown.value = _table(explorer.neighbours(word.value, layer.value), explorer)
+            shown.value = to_html(explorer, word.value, layer.value)
         except UserError as error:
             shown.value = error_line(error)
 
@@ -123,14 +144,47 @@ def widget(explorer: Explorer) -> ipywidgets.VBox:
     return ipywidgets.VBox([word, layer, shown])
 
 
-def _table(rows: pd.DataFrame, explorer: Explorer) -> str:
-    """The neighbours as HTML; words come from data and are escaped."""
+def to_html(explorer: Explorer, word: str, layer: int) -> str:
+    """:meth:`Explorer.neighbours` as a table, and where the translation stands; words come from data and are
+    escaped."""
+    rows = explorer.neighbours(word, layer)
     language = html.escape(explorer.dictionary.language)
     lines = [
-        f"<tr><td>{row.rank}</td><td><span lang='{language}'>{html.escape(row.neighbour)}</span></td>"
-        f"<td>{row.similarity:.2f}</td><td>{'✓' if row.correct == 'translation' else ''}</td></tr>"
+        f'<tr><td>{row.rank}</td><td><span lang="{language}">{html.escape(row.neighbour)}</span></td>'
+        f"<td>{row.similarity:.2f}</td><td>{'✓' if row.correct else ''}</td></tr>"
         for row in rows.itertuples()
     ]
     head = "<tr><th></th><th>nearest</th><th>cosine</th><th>translation</th></tr>"
     told = html.escape(rows["told"].iloc[0])
-    return f"<table>{head}{''.join(lines)}</table><p>Translation: <span lang='{language}'>{told}</span></p>"
+    return (
+        f'<div class="neighbours"><table><tbody>{head}{"".join(lines)}</tbody></table>'
+        f'<p>Translation: <span lang="{language}">{told}</span></p></div>'
+    )
+
+
+def page(explorer: Explorer) -> str:
+    """The widget as a page of the book has it: ``neighbours.js`` answers it from what is nearest to every word at every
+    layer."""
+    first, known = explorer.start(), explorer.dictionary
+    listed = "".join(f'<option value="{html.escape(word)}"></option>' for word in known.sources)
+    controls = (
+        line("Word", "word", first.word, 'list="neighbours-words" lang="en"'),
+        f'<datalist id="neighbours-words">{listed}</datalist>',
+        slider("Layer", "layer", (0, len(explorer.sources) - 1, 1), first.layer),
+    )
+    data = {
+        "language": known.language,
+        "sources": known.sources,
+        "targets": known.targets,
+        "gold": [sorted(gold) for gold in known.gold],
+        "layers": [
+            {
+                "order": found.order.tolist(),
+                "similarity": [[f"{value:.2f}" for value in row] for row in found.similarity.tolist()],
+                "places": found.places,
+            }
+            for found in explorer.ranked
+        ],
+        "texts": {"unknown": UNKNOWN, "told": TOLD},
+    }
+    return form("neighbours", controls, to_html(explorer, *first), data, ("neighbours.js",), WITHOUT_SCRIPTS)

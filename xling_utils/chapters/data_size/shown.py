@@ -7,13 +7,13 @@ from typing import Any
 import pandas as pd
 
 from xling_utils.chapters import records
-from xling_utils.chapters.data_size import figures
-from xling_utils.chapters.data_size.explorer import Explorer, widget
-from xling_utils.chapters.data_size.plan import headline_layer, headline_rows, summary
+from xling_utils.chapters.data_size import explorer, figures
+from xling_utils.chapters.data_size.explorer import Explorer
+from xling_utils.chapters.data_size.plan import headline_rows, summary
 from xling_utils.chapters.opening import Opened
 from xling_utils.chapters.shared import published
 from xling_utils.chapters.shared.contrasts import NATURAL_LANGUAGES
-from xling_utils.charts import shapes
+from xling_utils.chapters.shared.in_page import Everywhere
 from xling_utils.runs import Compute, RunStore, ensure
 
 NOTHING_TRAINED = "Nothing was trained on this machine (live = 'none'), so there is no encoder to explore."
@@ -97,18 +97,9 @@ def explored(chapter: Opened) -> Explorer | None:
     return Explorer.of(run, chapter.sizes, chapter.data)
 
 
-def neighbours(chapter: Opened, words: Explorer | None, count: int = 40) -> Any:
-    """Figure: the nearest translations of a word that the reader picks from ``count``; none without words."""
-    if words is None:
-        return None
-    rows = words.sample(count, headline_layer(chapter.sizes)).assign(shown="this machine")
-    description = "Nearest translations of a word chosen from a list."
-    return shapes.neighbours(rows, words=rows["word"].unique().tolist(), description=description)
-
-
 def explorer_widget(words: Explorer | None) -> Any:
-    """Widget: the nearest translations of any word; none without words."""
-    return widget(words) if words else None
+    """Widget: the nearest translations of any word, which pages answer, too; none without words."""
+    return Everywhere(explorer.widget(words), explorer.page(words)) if words else None
 
 
 def compared(chapter: Opened) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from xling_utils.chapters.shared.in_page import error_line
 from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.core.errors import UserError
 from xling_utils.measures import Subject, variance_share, without_means
@@ -22,6 +23,9 @@ COLOURS, SHAPES = ("#1F83C4", "#D55E00"), ("circle", "triangle-up")
 PICTURE = 280
 """Pixels of a picture's side: two stand beside each other on a page, one below the other on a phone."""
 BEFORE, AFTER = "as the model has them", "without the languages' means"
+DESCRIPTION = "Tokens of {names} at layer {layer}, {what}: {share} of their variance lies between the languages."
+CAPTION = "{what}: {share} of the variance of tokens lies between the languages."
+TWICE = "Both languages are {language}: choose two different ones."
 STYLE = """<style>
 .xling-layer { display: flex; flex-wrap: wrap; gap: 16px; color: var(--jp-ui-font-color1, inherit); }
 .xling-layer .picture { max-width: 100%; }
@@ -35,21 +39,20 @@ def language_name(language: str) -> str:
     return LANGUAGE_NAMES[language]
 
 
-def error_line(error: UserError) -> str:
-    """A mistake as a widget shows it, escaped; on a light field of its own, so that any page may be around it."""
-    style = (
-        "margin: 8px 0; padding: 4px 10px; border-left: 4px solid #d55e00; background: #fff4ec; color: #1b1b1b; "
-        "line-height: 1.5; overflow-wrap: anywhere"
-    )
-    return f'<p role="alert" style="{style}">{html.escape(str(error))}</p>'
-
-
 class Pictured(NamedTuple):
     """Two languages at one layer: ``points[language]`` float32 (tokens, 2), and the share of the variance of their
     tokens that lies between them (0 to 1, in all dimensions)."""
 
     points: dict[str, npt.NDArray[np.float32]]
     share: float
+
+
+class Shown(NamedTuple):
+    """What a reader chooses: the arguments of :meth:`LayerWidget.pictured`."""
+
+    first: str
+    second: str
+    layer: int
 
 
 class LayerWidget:
@@ -78,7 +81,7 @@ class LayerWidget:
             if language not in self.subject.languages:
                 raise UserError(f"language {language!r}: this model reads {' '.join(self.subject.languages)}")
         if first == second:
-            raise UserError(f"Both languages are {language_name(first)}: choose two different ones.")
+            raise UserError(TWICE.format(language=language_name(first)))
         if not 0 <= layer <= self.subject.layers:
             raise UserError(f"layer {layer}: the model has layers 0 to {self.subject.layers}")
         states = {language: self._read(language)[0][layer : layer + 1] for language in (first, second)}
@@ -91,34 +94,43 @@ class LayerWidget:
             Pictured({k: x[0] @ plane for k, x in moved.items()}, float(variance_share(moved)[0])),
         )
 
+    def drawn(self, first: str, second: str, layer: int) -> list[tuple[dict[str, Any], str]]:
+        """:meth:`pictured` as two charts (Vega-Lite) with the same axes, and what stands below each: the share of the
+        variance. Raises what :meth:`pictured` raises."""
+        before, after = self.pictured(first, second, layer)
+        found = []
+        for shown, other, what in ((before, after, BEFORE), (after, before, AFTER)):
+            caption = CAPTION.format(what=what.capitalize(), share=f"{shown.share:.1%}")
+            found.append((chart(shown, other, layer, what).to_dict(), caption))
+        return found
+
     def to_html(self, first: str, second: str, layer: int) -> str:
-        """:meth:`pictured` as two charts with the same axes, in SVG and in the colour of the page's text, with the
-        share of the variance below each. Raises what :meth:`pictured` raises."""
+        """:meth:`drawn` in SVG, in the colour of the page's text."""
         import vl_convert
 
-        before, after = self.pictured(first, second, layer)
-        figures = []
-        for shown, other, what in ((before, after, BEFORE), (after, before, AFTER)):
-            spec = chart(shown, other, f"layer {layer}, {what}").to_dict()
-            caption = f"{what.capitalize()}: {shown.share:.1%} of the variance of tokens lies between the languages."
-            figures.append(
-                f'<div class="picture"><div role="img" aria-label="{html.escape(spec["description"])}">'
-                f"{vl_convert.vegalite_to_svg(spec)}</div><p>{html.escape(caption)}</p></div>"
-            )
+        figures = (
+            f'<div class="picture"><div role="img" aria-label="{html.escape(spec["description"])}">'
+            f"{vl_convert.vegalite_to_svg(spec)}</div><p>{html.escape(caption)}</p></div>"
+            for spec, caption in self.drawn(first, second, layer)
+        )
         return f'{STYLE}<div class="xling-layer">{"".join(figures)}</div>'
 
+    def start(self, *languages: str) -> Shown:
+        """What is shown at first: two ``languages``, if the subject reads them, at its middle layer."""
+        there = self.subject.languages
+        first, second, *_ = languages if len(languages) == 2 and set(languages) <= set(there) else there
+        return Shown(first, second, self.subject.layers // 2)
+
     def widget(self, *shown_first: str) -> ipywidgets.VBox:
-        """Two languages and a layer to choose; needs a running kernel to change. A mistake is shown as one line.
-        ``shown_first`` are two languages to start with, if the subject reads them."""
+        """Two languages and a layer to choose, beginning with :meth:`start`; needs a running kernel to change. A
+        mistake is shown as one line."""
         import ipywidgets
 
-        there = self.subject.languages
-        start = shown_first if len(shown_first) == 2 and set(shown_first) <= set(there) else there
-        languages = [(language_name(language), language) for language in there]
-        first = ipywidgets.Dropdown(options=languages, value=start[0], description="Language")
-        second = ipywidgets.Dropdown(options=languages, value=start[1], description="and")
-        layers = self.subject.layers
-        layer = ipywidgets.IntSlider(value=layers // 2, min=0, max=layers, description="Layer")
+        start = self.start(*shown_first)
+        languages = [(language_name(language), language) for language in self.subject.languages]
+        first = ipywidgets.Dropdown(options=languages, value=start.first, description="Language")
+        second = ipywidgets.Dropdown(options=languages, value=start.second, description="and")
+        layer = ipywidgets.IntSlider(value=start.layer, min=0, max=self.subject.layers, description="Layer")
         shown = ipywidgets.HTML(layout=ipywidgets.Layout(width="auto"))
         controls = (first, second, layer)
 
@@ -135,7 +147,7 @@ class LayerWidget:
         return ipywidgets.VBox([choices, shown])
 
 
-def chart(shown: Pictured, other: Pictured, what: str) -> alt.Chart:
+def chart(shown: Pictured, other: Pictured, layer: int, what: str) -> alt.Chart:
     """One picture, with axes that ``other`` fits into too; ``what`` names it for readers who cannot see it."""
     import altair as alt
     import pandas as pd
@@ -162,8 +174,9 @@ def chart(shown: Pictured, other: Pictured, what: str) -> alt.Chart:
             width=PICTURE,
             height=PICTURE,
             background="transparent",
-            description=f"Tokens of {' and '.join(names)} at {what}: "
-            f"{shown.share:.1%} of their variance lies between the languages.",
+            description=DESCRIPTION.format(
+                names=" and ".join(names), layer=layer, what=what, share=f"{shown.share:.1%}"
+            ),
         )
         .configure_axis(titleColor="currentColor", domainColor="#888888")
         .configure_legend(labelColor="currentColor", labelFontSize=12)

@@ -11,6 +11,7 @@ from xling_utils.chapters.mds import figures, in_page
 from xling_utils.chapters.mds.widget import TranslationWidget
 from xling_utils.chapters.opening import Opened
 from xling_utils.chapters.shared import examples
+from xling_utils.chapters.shared.in_page import Everywhere
 from xling_utils.measures import Subject, bundled
 
 
@@ -30,7 +31,7 @@ class Translator:
         live = self._widget.widget(target=target, weight=weight)
         if not isinstance(self._widget.subject, bundled.Bundled):
             return live
-        return in_page.Everywhere(live, in_page.page(self._widget, self._widget.start(target, weight)))
+        return Everywhere(live, in_page.page(self._widget, self._widget.start(target, weight)))
 
 
 def of_this_machine(chapter: Opened) -> Translator | None:

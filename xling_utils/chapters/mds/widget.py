@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xling_utils.chapters.language_means.widget import error_line, language_name
+from xling_utils.chapters.language_means.widget import TWICE, language_name
+from xling_utils.chapters.shared.in_page import error_line
 from xling_utils.core.errors import UserError
 from xling_utils.corpora import normalise
 from xling_utils.measures import Subject, predicted
@@ -25,7 +26,7 @@ MEAN_SENTENCES = 500
 WEIGHTS = (-3.0, 3.0, 0.25)
 """Lowest, highest and step of the slider: the papers look from -3 to 3 (A, Fig. 7)."""
 MISTAKES = {
-    "twice": "Both languages are {language}: choose two different ones.",
+    "twice": TWICE,
     "empty": "Write a sentence: there is no word in it yet.",
     "long": "The sentence is too long: this model takes {tokens} tokens. Leave some words out.",
     "unknown": "The model knows no word of this sentence: use words of the languages it has read.",
