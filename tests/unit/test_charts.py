@@ -41,8 +41,9 @@ def intervals(rows: pd.DataFrame = RUNS, chance: pd.DataFrame = CHANCE) -> Any:
 
 
 def curves() -> Any:
-    rows = pd.DataFrame({"step": [0, 1], "seed": [11, 11], "series": ["BERT", "untrained"], "value": [0.1, 0.2]})
-    return shapes.curves(rows, y_title="MRR", chance=CHANCE, description="what it shows")
+    rows = pd.DataFrame({"step": [0, 1], "seed": 11, "series": ["BERT", "untrained"], "layer": 1, "value": [0.1, 0.2]})
+    rows = pd.concat([rows, rows.assign(layer=2)])
+    return shapes.curves(rows, layer=1, y_title="MRR", chance=CHANCE, description="what it shows")
 
 
 def by_layer() -> Any:

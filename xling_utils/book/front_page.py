@@ -131,7 +131,7 @@ def _percent(share: float) -> str:
 def training_curve() -> Any:
     """Figure: alignment over the training of the base run, as in chapter 1."""
     table = records.load("01_data_size", SCALES[0])
-    return data_size_figures.training_curve(table, scale_of(SCALES[0]), "fr")
+    return data_size_figures.training_curve(table, scale_of(SCALES[0]), "fr", every_layer=False)
 
 
 def one_vector() -> Any:

@@ -154,8 +154,9 @@ def chance_line(chance: pd.DataFrame, where: str = "true") -> alt.LayerChart:
     return line + name.encode(y="value:Q", x=alt.value("width"), text="label:N")
 
 
-def curves(rows: pd.DataFrame, *, y_title: str, chance: pd.DataFrame, description: str) -> alt.LayerChart:
-    """A line for each seed over training steps, and their mean in bold. Columns ``step, seed, series, value``.
+def curves(rows: pd.DataFrame, *, layer: int, y_title: str, chance: pd.DataFrame, description: str) -> alt.LayerChart:
+    """A line for each seed over training steps, and their mean in bold, at the layer that the slider picks: ``layer``
+    at first; no slider where there is one layer. Columns ``step, seed, series, layer, value``.
 
     Clicking the legend isolates a series.
     """
@@ -168,27 +169,30 @@ def curves(rows: pd.DataFrame, *, y_title: str, chance: pd.DataFrame, descriptio
         scale=alt.Scale(domain=names, range=[palette[name] for name in names]),
         legend=alt.Legend(title=None, orient="top"),
     )
-    base = alt.Chart(rows).encode(
+    picked = layer_choice(layer, int(rows["layer"].max()))
+    several = rows["layer"].nunique() > 1
+    base = alt.Chart(rows.round({"value": 4})).encode(
         x=alt.X("step:Q", title="training steps"),
         color=colour,
         opacity=alt.condition(pick, alt.value(0.9), alt.value(0.08)),
     )
+    base = base.transform_filter(f"datum.layer == {picked.name}") if several else base
     thin = base.mark_line(strokeWidth=1, strokeDash=[3, 2]).encode(
         y=alt.Y("value:Q", title=y_title),
         detail="seed:N",
         tooltip=["series:N", "seed:N", "step:Q", alt.Tooltip("value:Q", format=".3f")],
     )
     bold = base.mark_line(strokeWidth=3, point=True).encode(y=alt.Y("mean(value):Q", title=y_title))
-    return _framed(alt.layer(thin.add_params(pick), bold, chance_line(chance)), description, room=NAME_OF_A_LINE)
+    drawn = alt.layer(thin.add_params(pick), bold, chance_line(chance))
+    return _framed(drawn.add_params(picked) if several else drawn, description, room=NAME_OF_A_LINE)
 
 
 def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, description: str) -> alt.LayerChart:
     """Bars a language at the layer that the slider picks. Columns ``language, layer, value, low, high``."""
-    slider = alt.binding_range(min=0, max=layers, step=1, name="Layer ")
-    layer = alt.param(name="layer_shown", value=layers // 2, bind=slider)
+    layer = layer_choice(layers // 2, layers)
     base = (
         alt.Chart(rows)
-        .transform_filter("datum.layer == layer_shown")
+        .transform_filter(f"datum.layer == {layer.name}")
         .encode(x=alt.X("language:N", sort=list(languages), title=None, axis=alt.Axis(labelAngle=-40)))
     )
     top = float(rows["high"].fillna(rows["value"]).max())
@@ -217,6 +221,12 @@ def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str)
     bars = base.mark_bar().encode(y=alt.Y("value:Q", title="mean reciprocal rank"))
     whiskers = base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q", color=alt.value("currentColor"))
     return _framed(alt.layer(bars, whiskers), description)
+
+
+def layer_choice(layer: int, layers: int) -> alt.Parameter:
+    """The slider below a chart that picks a layer, ``layer`` at first, as ``layer_shown``."""
+    slider = alt.binding_range(min=0, max=layers, step=1, name="Layer ")
+    return alt.param(name="layer_shown", value=layer, bind=slider)
 
 
 def measure_choice(measures: Sequence[str], name: str = "Measure ") -> alt.Parameter:

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from xling_utils.charts.layer_shapes import by_kind, lines
-from xling_utils.charts.shapes import framed, measure_choice
+from xling_utils.charts.shapes import framed, layer_choice, measure_choice
 
 WEIGHT = alt.X("weight:Q", title="weight of the shift", axis=alt.Axis(tickMinStep=1))
 
@@ -31,12 +31,9 @@ def over_weights(
     language = alt.param(
         name="language_shown", value=languages[0], bind=alt.binding_select(options=list(languages), name="Language ")
     )
-    slider = alt.param(
-        name="layer_shown", value=layer, bind=alt.binding_range(min=0, max=layers, step=1, name="Layer ")
-    )
     chosen = "datum.measure == measure_shown && datum.language == language_shown && datum.layer == layer_shown"
     chart = lines(alt.Chart(rows).transform_filter(chosen), kinds, WEIGHT, None, most=PERCENT)
-    return framed(chart.add_params(measure_choice(measures), language, slider), description)
+    return framed(chart.add_params(measure_choice(measures), language, layer_choice(layer, layers)), description)
 
 
 def over_weights_only(rows: pd.DataFrame, *, kinds: Sequence[str], y_title: str, description: str) -> alt.LayerChart:

@@ -110,11 +110,10 @@ def natural_static(table: pd.DataFrame) -> Any:
     )
 
 
-def over_training(table: pd.DataFrame, scale: Scale, language: str) -> pd.DataFrame:
-    """Centred retrieval over training steps at the headline layer, with both controls: ``step, seed, series,
-    value``. Step 0 is the untrained encoder."""
-    layer = headline_layer(scale)
-    here = table[(table["target"] == language) & (table["layer"] == layer) & (table["experiment"] == "R01")]
+def over_training(table: pd.DataFrame, language: str) -> pd.DataFrame:
+    """Centred retrieval over training steps at every layer, with both controls: ``step, seed, series, layer, value``.
+    Step 0 is the untrained encoder."""
+    here = table[(table["target"] == language) & table["layer"].notna() & (table["experiment"] == "R01")]
     large = here[here["sentences"] == here["sentences"].max()]
     curve = large[(large["model"] == "BERT") & large["step"].notna()].assign(series="BERT")
     start = large[(large["model"] == "untrained") & (large["metric"] == "mrr_centred")].assign(step=0.0)
@@ -126,13 +125,18 @@ def over_training(table: pd.DataFrame, scale: Scale, language: str) -> pd.DataFr
         *(start.assign(step=step, series="untrained") for step in (0.0, last)),
         *(shuffled.assign(step=step, series="shuffled dictionary") for step in (0.0, last)),
     ]
-    return pd.concat(parts, ignore_index=True)[["step", "seed", "series", "value"]]
+    return pd.concat(parts, ignore_index=True)[["step", "seed", "series", "layer", "value"]]
 
 
-def training_curve(table: pd.DataFrame, scale: Scale, language: str) -> Any:
-    """Figure: alignment over training steps against the untrained and the shuffled-dictionary control."""
+def training_curve(table: pd.DataFrame, scale: Scale, language: str, every_layer: bool = True) -> Any:
+    """Figure: alignment over training steps against the untrained and the shuffled-dictionary control; at the layer
+    that the reader picks, or at the headline's alone."""
+    rows, layer = over_training(table, language), headline_layer(scale)
+    if not every_layer:
+        rows = rows[rows["layer"] == layer]
     return shapes.curves(
-        over_training(table, scale, language),
+        rows,
+        layer=layer,
         y_title="mean reciprocal rank, centred",
         chance=chance([table], language),
         description="Retrieval over training steps: at chance first, then a steady rise; both controls stay flat.",

@@ -9,7 +9,7 @@ import pandas as pd
 from xling_utils.chapters import records
 from xling_utils.chapters.data_size import explorer, figures
 from xling_utils.chapters.data_size.explorer import Explorer
-from xling_utils.chapters.data_size.plan import headline_rows, summary
+from xling_utils.chapters.data_size.plan import headline_layer, headline_rows, summary
 from xling_utils.chapters.opening import Opened
 from xling_utils.chapters.shared import published
 from xling_utils.chapters.shared.contrasts import NATURAL_LANGUAGES
@@ -47,13 +47,14 @@ def inference(chapter: Opened) -> Any:
 
 
 def training_curve(chapter: Opened) -> Any:
-    """Figure: retrieval over training."""
+    """Figure: retrieval over training, at a layer that the reader picks."""
     return figures.training_curve(chapter.both, chapter.sizes, chapter.base)
 
 
 def ends_of_training(chapter: Opened) -> pd.DataFrame:
     """Where the curves of :func:`training_curve` end."""
-    curve = figures.over_training(chapter.both, chapter.sizes, chapter.base)
+    curve = figures.over_training(chapter.both, chapter.base)
+    curve = curve[curve["layer"] == headline_layer(chapter.sizes)]
     ends = summary(curve[curve["step"] == curve["step"].max()], ["series"])
     return ends.assign(times_chance=ends["value"] / figures.chance_level([chapter.both], chapter.base))
 
