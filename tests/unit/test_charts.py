@@ -200,7 +200,7 @@ def test_a_legend_names_what_the_chosen_measure_shows() -> None:
 
 def layers(*kinds: str) -> dict[str, Any]:
     rows = pd.DataFrame(
-        {"kind": kinds, "measure": "f1", "layer": 0, "value": 0.9, "low": -0.1, "high": 1.2, "seeds": 3}
+        {"kind": kinds, "measure": "f1", "whose": "all", "layer": 0, "value": 0.9, "low": -0.1, "high": 1.2, "seeds": 3}
     )
     return layer_shapes.profiles(
         rows, kinds=[*kinds, "never measured"], measures=["f1"], y_title="F1", description="Layers."

@@ -198,8 +198,13 @@ def test_one_model_is_judged_over_languages_and_by_what_there_is():
     languages = [rows.assign(target=name, value=rows["value"] + shift) for name, shift in (("fr", 0), ("ru", 0.001))]
     shown = listing.table("07_cka", "controlled", pd.concat(languages).assign(run="r"), recorded=False)
     assert len(shown) and shown["this machine"].str.contains("2 languages").all()
-    options = cka_figures.heat_map(pd.concat(languages)).to_dict()["params"][-1]["bind"]["options"]
-    assert options == ["CKA, debiased, French", "CKA, French", "CKA, debiased, Russian", "CKA, Russian"]
+    (measure,) = cka_figures.heat_map(pd.concat(languages)).to_dict()["params"]
+    assert measure["bind"]["options"] == [
+        "CKA, debiased, French",
+        "CKA, French",
+        "CKA, debiased, Russian",
+        "CKA, Russian",
+    ]
 
 
 def test_every_figure_has_what_it_shows():
@@ -210,10 +215,14 @@ def test_every_figure_has_what_it_shows():
     for chart in (cka_figures.heat_map(table()), cka_figures.retrieval(table()), words):
         spec = chart.to_dict()
         (rows,) = spec["datasets"].values()
-        assert {row["measure"] for row in rows} == set(spec["params"][-1]["bind"]["options"])
+        measure, whose = (param["bind"]["options"] for param in spec["params"] if param["name"].endswith("_shown"))
+        assert {row["measure"] for row in rows} == set(measure)
+        assert whose == ["all seeds", "seed 11", "seed 12", "seed 13"]
+        assert {row["whose"] for row in rows} == set(whose)
         assert spec["description"] and all(np.isfinite(row["value"]) for row in rows)
     (drawn,) = words.to_dict()["datasets"].values()
-    assert [row["layer"] for row in drawn if row["kind"] == cka.STATIC] == [0, 1, 2, 3]
+    static = [(row["whose"], row["layer"]) for row in drawn if row["kind"] == cka.STATIC]
+    assert static == [(whose, layer) for layer in range(4) for whose in ("all seeds", "seed 11")]
     heat = cka_figures.heat_map(table()).to_dict()["datasets"]
     assert {row["kind"] for rows in heat.values() for row in rows} == set(cka.ENCODERS)
     assert list(cka_figures.correlation(table())["r with CKA"]) == ["1.00"] * 6

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from xling_utils.charts.shapes import framed, measure_choice, tooltip
+from xling_utils.charts.shapes import framed, measure_choice, tooltip, whose_choice
 from xling_utils.core.errors import UserError
 
 HUES, GREYS = ("#1F83C4", "#D55E00", "#009E73", "#CC79A7"), ("#999999", "#C2C2C2")
@@ -27,22 +27,21 @@ ONE_WORD_A_LINE = "split(datum.label, ' ')"
 def heat_map(
     rows: pd.DataFrame, *, columns: Sequence[str], measures: Sequence[str], description: str
 ) -> alt.LayerChart:
-    """A column a kind, a row a layer, layer 0 at the bottom; the measure is chosen from a list below.
+    """A column a kind, a row a layer, layer 0 at the bottom; the measure is chosen from a list below, and of which
+    seeds, where ``whose`` names several beside all.
 
-    ``rows`` has columns ``kind`` (one of ``columns``), ``measure``, ``layer``, ``value``, ``low``, ``high``, ``seeds``.
+    ``rows`` has columns ``kind`` (one of ``columns``), ``measure``, ``whose``, ``layer``, ``value``, ``low``, ``high``,
+    ``seeds``.
     """
-    base = (
-        alt.Chart(rows)
-        .transform_filter("datum.measure == measure_shown")
-        .encode(
-            x=alt.X("kind:N", sort=list(columns), title=None, axis=alt.Axis(labelAngle=0, labelExpr=ONE_WORD_A_LINE)),
-            y=alt.Y("layer:O", sort="descending", title="layer"),
-            tooltip=tooltip("kind:N", "layer:O"),
-        )
+    base, choices = _chosen(rows, measure_choice(measures))
+    base = base.encode(
+        x=alt.X("kind:N", sort=list(columns), title=None, axis=alt.Axis(labelAngle=0, labelExpr=ONE_WORD_A_LINE)),
+        y=alt.Y("layer:O", sort="descending", title="layer"),
+        tooltip=tooltip("kind:N", "layer:O"),
     )
     colour = alt.Color("value:Q", scale=alt.Scale(range=list(LIGHT), domain=[0, 1]), legend=None)
     text = base.mark_text(fontSize=12, color="#222222").encode(text=alt.Text("value:Q", format=".2f"))
-    chart = alt.layer(base.mark_rect().encode(color=colour), text).add_params(measure_choice(measures))
+    chart = alt.layer(base.mark_rect().encode(color=colour), text).add_params(*choices)
     return framed(chart, description, 34 * rows["layer"].nunique())
 
 
@@ -55,14 +54,27 @@ def profiles(
     description: str,
     choice: str = "Measure ",
 ) -> alt.LayerChart:
-    """A line a kind over layers with a bar from ``low`` to ``high``; the measure is chosen from a list below, which is
-    called ``choice``.
+    """A line a kind over layers with a bar from ``low`` to ``high``; chosen from lists below as in :func:`heat_map`,
+    the measure's called ``choice``.
 
     ``rows`` as :func:`heat_map` takes them. The legend picks a kind.
     """
     x = alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0))
-    chart = lines(alt.Chart(rows).transform_filter("datum.measure == measure_shown"), kinds, x, y_title)
-    return framed(chart.add_params(measure_choice(measures, choice)), description)
+    chosen, choices = _chosen(rows, measure_choice(measures, choice))
+    return framed(lines(chosen, kinds, x, y_title).add_params(*choices), description)
+
+
+def _chosen(rows: pd.DataFrame, measure: alt.Parameter) -> tuple[alt.Chart, list[alt.Parameter]]:
+    """The rows of the measure and of the seeds that are chosen, and what they are chosen with."""
+    rows, of = rows.round({"value": 4, "low": 4, "high": 4}), whose_choice(rows)
+    if rows["whose"].nunique() <= 2:  # all seeds, and the only one
+        rows, choices = rows[rows["whose"] == rows["whose"].iloc[0]], [measure]
+    else:
+        choices = [measure, of]
+    chosen = alt.Chart(rows)
+    for choice, column in zip(choices, ("measure", "whose"), strict=False):
+        chosen = chosen.transform_filter(f"datum.{column} == {choice.name}")
+    return chosen, choices
 
 
 def over_layers(tables: Sequence[pd.DataFrame], metrics: Sequence[str]) -> alt.LayerChart:

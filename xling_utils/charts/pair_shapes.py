@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from xling_utils.charts.layer_shapes import HUES
-from xling_utils.charts.shapes import framed, measure_choice, tooltip
+from xling_utils.charts.shapes import framed, measure_choice, tooltip, whose_choice
 
 FIRST, SECOND, *_ = HUES
 CHANCE = "chance"
@@ -16,10 +16,10 @@ BESIDE = 4  # pixels, so that bars do not cover each other
 
 
 def pairs(
-    rows: pd.DataFrame, *, conditions: Sequence[str], whose: Sequence[str], measures: Sequence[str], description: str
+    rows: pd.DataFrame, *, conditions: Sequence[str], measures: Sequence[str], description: str
 ) -> alt.LayerChart:
     """Two lines over the layers with bars from ``low`` to ``high``, and chance: lists below the chart choose the two of
-    ``conditions``, ``whose`` values they are (a language's, over seeds, or those of one seed) and the measure.
+    ``conditions``, whose values they are (a language's, over seeds, or those of one seed) and the measure.
 
     ``rows`` has columns ``condition`` (:data:`CHANCE` among them), ``whose``, ``measure``, ``layer``, ``value``,
     ``low``, ``high``, ``seeds``.
@@ -31,7 +31,7 @@ def pairs(
             ("second_shown", "with ", conditions[1]),
         )
     )
-    of = alt.param(name="whose_shown", value=whose[0], bind=alt.binding_select(options=list(whose), name="Of "))
+    of = whose_choice(rows)
     x = alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0))
     y = alt.Y("value:Q", title="mean reciprocal rank", scale=alt.Scale(zero=True))
     chosen = (

@@ -223,6 +223,13 @@ def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str)
     return _framed(alt.layer(bars, whiskers), description)
 
 
+def whose_choice(rows: pd.DataFrame) -> alt.Parameter:
+    """The list below a chart that picks one of what a column ``whose`` of ``rows`` names, the first at first, as
+    ``whose_shown``."""
+    whose = list(dict.fromkeys(rows["whose"]))
+    return alt.param(name="whose_shown", value=whose[0], bind=alt.binding_select(options=whose, name="Of "))
+
+
 def layer_choice(layer: int, layers: int) -> alt.Parameter:
     """The slider below a chart that picks a layer, ``layer`` at first, as ``layer_shown``."""
     slider = alt.binding_range(min=0, max=layers, step=1, name="Layer ")

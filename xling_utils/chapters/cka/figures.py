@@ -19,7 +19,7 @@ from xling_utils.chapters.cka.plan import (
     of,
 )
 from xling_utils.chapters.shared.contrasts import targets
-from xling_utils.chapters.shared.joint import summary
+from xling_utils.chapters.shared.joint import by_seed
 from xling_utils.charts import LANGUAGE_NAMES, layer_shapes
 
 FORMS = {"CKA, debiased": "cka_debiased", "CKA": "cka"}
@@ -98,7 +98,7 @@ def _rows(
             name = shown if len(several) == 1 else f"{shown}, {LANGUAGE_NAMES[target]}"
             for kind, (encoders, end) in lines.items():
                 rows = of(table, target, metric + end, encoders)
-                frames.append(summary(rows, ["layer"]).assign(kind=kind, measure=name))
+                frames.append(by_seed(rows, ["layer"]).assign(kind=kind, measure=name))
     return pd.concat(frames, ignore_index=True).astype({"layer": int})
 
 

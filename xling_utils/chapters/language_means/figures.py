@@ -8,7 +8,7 @@ import pandas as pd
 
 from xling_utils.chapters.language_means.plan import ORIGINAL, languages, of
 from xling_utils.chapters.shared import published
-from xling_utils.chapters.shared.joint import D_LAYER, TRAINED, UNTRAINED, layer_at, summary
+from xling_utils.chapters.shared.joint import D_LAYER, TRAINED, UNTRAINED, by_seed, layer_at
 from xling_utils.charts import LANGUAGE_NAMES, layer_shapes
 from xling_utils.measures.names import METHODS
 
@@ -20,7 +20,7 @@ def identity(table: pd.DataFrame) -> Any:
     """Figure: how much language each layer holds, with and without the languages' means."""
     kinds = {f"{model}, {method}": (model, method) for model in (TRAINED, UNTRAINED) for method in METHODS[:2]}
     frames = [
-        summary(of(table, metric, method, model), ["layer"]).assign(kind=kind, measure=shown)
+        by_seed(of(table, metric, method, model), ["layer"]).assign(kind=kind, measure=shown)
         for shown, metric in IDENTITY.items()
         for kind, (model, method) in kinds.items()
     ]
@@ -46,7 +46,7 @@ def by_method(table: pd.DataFrame, metric: str, y_title: str, description: str) 
         for method in METHODS:
             rows = of(table, metric, method)
             rows = rows[rows["source"].isin(chosen)]
-            frames.append(summary(rows, ["layer"]).assign(kind=method, measure=name))
+            frames.append(by_seed(rows, ["layer"]).assign(kind=method, measure=name))
     rows = pd.concat(frames, ignore_index=True).astype({"layer": int})
     return layer_shapes.profiles(
         rows, kinds=METHODS, measures=list(shown), y_title=y_title, description=description, choice="Language "

@@ -11,7 +11,7 @@ import pandas as pd
 from xling_utils.chapters.shared import published
 from xling_utils.chapters.shared.contrast_figures import paired
 from xling_utils.chapters.shared.contrasts import targets
-from xling_utils.chapters.shared.joint import A_LAYER, TRAINED, UNTRAINED, layer_at, summary
+from xling_utils.chapters.shared.joint import A_LAYER, TRAINED, UNTRAINED, by_seed, layer_at, summary
 from xling_utils.charts import LANGUAGE_NAMES, layer_shapes, shift_shapes
 from xling_utils.measures.names import METHODS, MOVED, PARSING, POS, TOKEN_TRANSLATION, UPPER, WHOLE
 from xling_utils.measures.names import SHIFTED_INFERENCE as NLI
@@ -83,7 +83,7 @@ def grid_of(table: pd.DataFrame) -> Any:
     frames = []
     for shown, metric in MEASURES.items():
         found = rows[rows["metric"] == metric]
-        means = summary(found.assign(kind=[f"{weight:g}" for weight in found["weight"]]), ["kind", "layer"])
+        means = by_seed(found.assign(kind=[f"{weight:g}" for weight in found["weight"]]), ["kind", "layer"])
         if metric == "bleu1":
             means[["value", "low", "high"]] /= 100
         frames.append(means.assign(measure=shown if metric == "convert_rate" else f"{shown} (share)"))

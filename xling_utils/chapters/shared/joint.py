@@ -12,6 +12,7 @@ from xling_utils.core.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.measures import over_seeds
 
 TRAINED, UNTRAINED = "pretrained", "untrained"
+ALL_SEEDS = "all seeds"
 D_LAYER, A_LAYER = 8 / 12, 10 / 12
 """How deep D reads sentences (Tables 2 and 3), and A shifts tokens (Tables 1 and 2): block 8 and block 10 of 12."""
 
@@ -46,3 +47,9 @@ def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
             over = over_seeds(values.tolist()).drawn()
             found.loc[place, ["low", "high"]] = over.low, over.high
     return found
+
+
+def by_seed(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """:func:`summary` over all seeds, and of each alone: a column ``whose`` says which."""
+    each = [summary(own, by).assign(whose=f"seed {seed:.0f}") for seed, own in rows.groupby("seed")]
+    return pd.concat([summary(rows, by).assign(whose=ALL_SEEDS), *each], ignore_index=True)

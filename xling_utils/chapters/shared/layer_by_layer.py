@@ -52,7 +52,6 @@ def figure(table: pd.DataFrame, base: str) -> Any:
     return pair_shapes.pairs(
         drawn.round({"value": 4, "low": 4, "high": 4}),
         conditions=conditions,
-        whose=list(dict.fromkeys(drawn["whose"])),
         measures=list(MEASURES.values()),
         description="Word retrieval of two conditions at every layer, chosen with their language and seed from lists.",
     )
