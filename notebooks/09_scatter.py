@@ -13,6 +13,13 @@
 # %% [markdown]
 # # Where does scatter come from?
 #
+# :::{admonition} In this chapter
+# - what two runs of one specification differ by: their text, their first weights, or the order of what they read;
+# - how much of that a study sees that keeps one of the three the same.
+# :::
+#
+# **The answer.** From no single one of the three: the greater part belongs to how this text, these weights and this order meet.
+#
 # **The question.** Two runs of one specification never come out alike. Three things are drawn by chance for a run: the *text* that is read
 # (and with it the contexts in which words are measured), the *first weights*, and the *order* in which batches come and places are masked. In
 # all other chapters one seed draws all three, so that a bar of an interval is the scatter of everything. Which of them makes it?
@@ -69,6 +76,11 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # The same runs stand below one another in three ways, sorted by what they share. Where a source matters, its bars, the means of its five runs, lie far
 # apart, and the marks of a line close together.
 
+# %% [markdown] tags=["of-the-record"]
+# :::{dropdown} Before you look: the same encoder is trained again and again. What makes its runs differ most: another text, other first weights, or another order?
+# No single one of them. Of the base run's variance the text has the largest part of the three, and the order the smallest; more than any of them has what none explains alone.
+# :::
+
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-scatter", "caption": "Runs that share a text, first weights or an order differ among themselves about as much as all do.\n\nEnglish with the base language, centred retrieval among the dictionary's words. A line has the runs that share the seed it names; the bar is their mean. Choose the condition, or the difference, below the chart."}}
 scatter.figure(chapter)
 
@@ -109,6 +121,48 @@ charts.show(scatter.what_few_seeds_see(chapter))
 
 # %% tags=["hide-input"]
 charts.show(chapter.record())
+
+# %% [markdown] tags=["of-the-record"]
+# ## Exercises
+#
+# Each takes seconds, in a notebook of this chapter whose cells have run. Solve it before you open the solution.
+#
+# **1.** Take three of the recorded runs at random, again and again. How far from the mean of all are theirs?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# rows = rows[
+#     (rows["condition"] == "base run")
+#     & (rows["metric"] == "mrr_centred")
+#     & (rows["layer"] == 1)
+# ]
+# runs = rows["value"].reset_index(drop=True)
+# means = [runs.sample(3, random_state=draw).mean() for draw in range(1_000)]
+# errors = (runs.mean() - means).tolist()
+# print(f"mean {runs.mean():.3f}, errors of 1,000 studies:")
+# print(f"{min(errors):.3f} to {max(errors):.3f}")
+# ```
+#
+# How large would an effect have to be, for a study of three runs to find it on the right side every time?
+# :::
+#
+# **2.** The base run and Fake-English are read with the same seeds. What is gained by comparing them seed by seed?
+#
+# :::{dropdown} A solution
+# ```python
+# rows = chapter.recorded
+# rows = rows[(rows["metric"] == "mrr_centred") & (rows["layer"] == 1)]
+# runs = rows.pivot_table(
+#     index=["text", "seed", "order"], columns="condition", values="value"
+# )
+# difference = runs["base run"] - runs["Fake-English"]
+# apart = runs.var().sum() ** 0.5
+# print(f"same seeds: {difference.std():.3f}, seeds of their own: {apart:.3f}")
+# ```
+#
+# Standard deviations of the difference of two runs. The less the one is than the other, the more do the two have in common.
+# :::
 
 # %% [markdown]
 # **Further reading.** {cite:t}`sellam2022multiberts` and {cite:t}`vanderwal2025polypythias`, on how much one run of a language model says.

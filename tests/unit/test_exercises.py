@@ -12,8 +12,6 @@ from tests import blocks
 from xling_utils.book.own_run import OF_THE_RECORD
 from xling_utils.chapters import opened
 
-CHAPTERS = [path for path in blocks.NOTEBOOKS if path.stem != "09_scatter"]
-"""The appendix on scatter asks nothing: it is for whoever runs few seeds."""
 SOLUTIONS = [block for block in blocks.blocks() if block.page.startswith("notebooks/") and block.kind == "python"]
 SEED, LEVELS = 31, ("fr", "de")
 
@@ -27,7 +25,7 @@ def test_a_solution_runs_and_prints_numbers(block: blocks.Block, capsys: pytest.
     assert printed.strip() and not re.search(r"\bnan\b|Empty|NaN(?=.*\n\Z)", printed), printed
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", blocks.NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_chapter_says_what_it_shows_and_asks_before_its_first_figure(path: Path) -> None:
     cells = jupytext.read(path).cells
     assert ":::{admonition} In this chapter\n- " in cells[0].source

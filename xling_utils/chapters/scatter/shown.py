@@ -36,7 +36,7 @@ def figure(chapter: Opened) -> Any:
 def sources(chapter: Opened) -> pd.DataFrame | None:
     """Standard deviation, share of the variance and p by source, of each condition and of their difference."""
     rows = [
-        {"of": name, "source": source, "standard deviation": part**0.5, "share, %": 100 * part / found.whole}
+        {"of": name, "source": source, "standard deviation": part**0.5, "share, %": round(100 * part / found.whole)}
         | {"p that it has none": found.p.get(source, float("nan"))}
         for name, found in _scatters(chapter).items()
         for source, part in found.parts.items()
