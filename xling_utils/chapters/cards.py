@@ -16,7 +16,6 @@ from xling_utils.core.progress import bar
 from xling_utils.core.scales import Scale
 from xling_utils.core.scales import scale as scale_of
 from xling_utils.measures import (
-    ROW,
     Interval,
     Subject,
     bundled,
@@ -24,6 +23,7 @@ from xling_utils.measures import (
     names,
     over_seeds,
     pool,
+    registry,
     report_card,
 )
 from xling_utils.runs import RunStore
@@ -209,6 +209,6 @@ def _measured(subject: Subject, read: Any) -> pd.DataFrame:
     if kept_rows.is_kept(path):
         read(len(said))
     else:
-        rows = pd.DataFrame(list(report_card.rows(subject, scale, lambda: read(1))))
-        kept_rows.keep(path, rows.assign(run=subject.key).reindex(columns=list(dict.fromkeys([*ROW, *rows]))))
+        rows = pd.DataFrame(list(report_card.rows(subject, said, lambda: read(1))))
+        kept_rows.keep(path, registry.arranged(rows.assign(run=subject.key)))
     return kept_rows.load(path)

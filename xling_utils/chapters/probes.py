@@ -59,8 +59,7 @@ def table(
     tests = pool.tested_with(pool.real_languages(subject.corpus), data)
     path = RunStore().folder(".measures") / pool.file_name((name,), task, scale_of(scale), tests)
     if not kept_rows.is_kept(path):
-        rows = _rows(chapter, subject, scale_of(scale))
-        kept_rows.keep(path, rows.reindex(columns=list(dict.fromkeys([*registry.ROW, *rows]))))
+        kept_rows.keep(path, registry.arranged(_rows(chapter, subject, scale_of(scale))))
     found = kept_rows.load(path)
     varied = next(column for column in ("model", "encoders") if column in declared(chapter).columns)
     parts = [

@@ -90,7 +90,12 @@ def rows(name: str, runs: Sequence[Run], scale: Scale, data: Path | None) -> pd.
     frame = frame.assign(run=run.key)
     if beside:
         frame = frame.assign(beside=beside[0].key)
-    return frame.reindex(columns=list(dict.fromkeys([*ROW, *frame])))
+    return arranged(frame)
+
+
+def arranged(rows: pd.DataFrame) -> pd.DataFrame:
+    """``rows`` with the columns of :data:`ROW` first, and all others after them."""
+    return rows.reindex(columns=list(dict.fromkeys([*ROW, *rows])))
 
 
 def measure(

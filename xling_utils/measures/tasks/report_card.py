@@ -44,9 +44,11 @@ FEWEST_SENTENCES = 2 * FEWEST
 ZERO_MEAN = METHODS[1]
 
 
-def rows(subject: Subject, scale: Scale, read: Callable[[], object] = lambda: None) -> Iterator[dict[str, Any]]:
-    """Tidy rows ``task, metric, source, target, layer, value, low, high, n, method, beside_layer, weight`` of one
-    model; ``read`` is called when another language has been read.
+def rows(
+    subject: Subject, said: Mapping[str, list[str]], read: Callable[[], object] = lambda: None
+) -> Iterator[dict[str, Any]]:
+    """Tidy rows ``task, metric, source, target, layer, value, low, high, n, method, beside_layer, weight`` of one model
+    on what is ``said`` (:func:`sentences`); ``read`` is called when another language has been read.
 
     At every layer: ``p_at_1`` of each language's sentences to English, by the methods of :mod:`sentence_retrieval`, and
     the mean over languages (source :data:`ALL`), with 95 % bootstrap intervals over sentences; ``chosen_on``, that mean
@@ -56,10 +58,7 @@ def rows(subject: Subject, scale: Scale, read: Callable[[], object] = lambda: No
     tokens (:mod:`language_identity`). ``chance`` and ``random`` say what guessing gives. At the chosen layer alone:
     ``probe_accuracy``, and of a model that predicts what is masked and whose sentences are means of tokens ``bleu1`` of
     English moved to each language by each of :data:`WEIGHTS`.
-
-    Raises :class:`UserError` on fewer than eight different sentences.
     """
-    said = sentences(subject, scale)
     vectors, tokens = {}, {}
     for language, lines in said.items():
         vectors[language], tokens[language] = _read(subject, lines)
