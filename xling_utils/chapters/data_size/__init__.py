@@ -7,6 +7,7 @@ from xling_utils.core.doors import late
 if TYPE_CHECKING:
     from xling_utils.chapters.data_size import figures, plan, word_map
     from xling_utils.chapters.data_size.shown import (
+        any_two,
         classes_by_language,
         compared,
         distances,

@@ -11,7 +11,7 @@ from xling_utils.chapters.data_size import explorer, figures
 from xling_utils.chapters.data_size.explorer import Explorer
 from xling_utils.chapters.data_size.plan import headline_layer, headline_rows, summary
 from xling_utils.chapters.opening import Opened
-from xling_utils.chapters.shared import published
+from xling_utils.chapters.shared import layer_by_layer, published
 from xling_utils.chapters.shared.contrasts import NATURAL_LANGUAGES
 from xling_utils.chapters.shared.in_page import Everywhere
 from xling_utils.runs import Compute, RunStore, ensure
@@ -62,6 +62,16 @@ def ends_of_training(chapter: Opened) -> pd.DataFrame:
 def layers(chapter: Opened) -> Any:
     """Figure: retrieval of each language at a layer that the reader picks."""
     return figures.layers(chapter.both, chapter.sizes)
+
+
+def any_two(chapter: Opened) -> Any:
+    """Figure: any two models beside each other, layer by layer, BERT of both sizes first; static vectors have layer 0
+    alone."""
+    table = chapter.both
+    table = table[table["part_of_speech"].isna()].sort_values("sentences", ascending=False, kind="stable")
+    table = table.sort_values("model", key=lambda models: models != "BERT", kind="stable")
+    sizes = table["sentences"].map("{:,} sentences".format)
+    return layer_by_layer.figure(table.assign(condition=table["model"] + ", " + sizes), chapter.base)
 
 
 def parts_of_speech(chapter: Opened) -> Any:

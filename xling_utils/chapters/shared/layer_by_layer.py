@@ -1,4 +1,4 @@
-"""Any two conditions of chapters 2 to 4 beside each other: every layer, language and seed."""
+"""Any two conditions of chapters 1 to 4 beside each other: every layer, language and seed."""
 
 from __future__ import annotations
 
