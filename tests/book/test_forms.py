@@ -24,7 +24,6 @@ control.value = value;
 control.dispatchEvent(new Event("input", { bubbles: true }));
 """
 ANSWER = "return document.querySelector('.in-page .answer').lastElementChild"
-WORDS = "return [...document.querySelectorAll('.in-page option')].map((option) => option.value)"
 CHOSEN = "return [...document.querySelectorAll('.in-page select')].map((list) => list.value)"
 SAME = f"""
 const asPython = new DOMParser().parseFromString(arguments[0], "text/html").body.lastElementChild;
@@ -79,20 +78,6 @@ def test_neighbours_of_every_word_at_every_layer_are_those_of_python(tmp_path: P
                     browser.wait(lambda line=line: browser.run(f"{ANSWER}.textContent") == line, f"not said: {line}")
                 else:
                     browser.wait(lambda expected=expected: browser.run(SAME, expected), f"{word} at {layer}")
-
-
-def test_a_reader_looks_up_a_word_in_the_page_of_chapter_1(book: Path, browser: Browser) -> None:
-    browser.open(book / "notebooks/01_data_size.html", 390)
-    browser.run("document.querySelector('.in-page').scrollIntoView({block: 'center'})")
-    with offline(browser):
-        for word in browser.run(
-            "return [...document.querySelectorAll('.in-page option')].slice(-2).map((o) => o.value)"
-        ):
-            before = browser.run(f"{ANSWER}.outerHTML")
-            browser.run(CHANGE, "word", word)
-            browser.wait(lambda before=before: browser.run(f"{ANSWER}.outerHTML") != before, f"{word}: the same answer")
-            assert browser.run(f"{ANSWER}.querySelectorAll('td').length") == 4 * explorer.SHOWN
-        assert browser.run("return document.documentElement.scrollWidth") <= 390
 
 
 def test_pictures_of_every_pair_are_those_of_python(book: Path, browser: Browser) -> None:

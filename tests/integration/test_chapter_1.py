@@ -94,6 +94,7 @@ def test_papermill_runs_the_notebook_directly(smoke_store: RunStore, table: pd.D
     notebook = nbformat.read(out, as_version=4)
     shown = [o for cell in notebook.cells for o in cell.get("outputs", []) if "data" in o]
     assert sum(VEGALITE in o["data"] for o in shown) >= 6
+    assert sum('class="in-page neighbours"' in o["data"].get("text/html", "") for o in shown) == 1, "for its page"
 
 
 def test_a_committed_record_on_real_text_is_reproduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

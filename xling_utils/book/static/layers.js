@@ -2,7 +2,6 @@
 // notebook, from pictures that were computed before (in_page.py, beside it).
 (() => {
   const { Mistake, answer, filled, named, script } = bookForms;
-  const PICTURES = ["as the model has them", "without the languages' means"];
 
   let read;
   const load = () =>
@@ -54,7 +53,7 @@
     const names = [named(first), named(second)];
     if (first.value === second.value) throw new Mistake(filled(texts.twice, { language: names[0] }));
     const pictures = pictured(data, first.value, second.value, +layer.value);
-    const captions = PICTURES.map((what, which) => {
+    const captions = texts.pictures.map((what, which) => {
       const share = `${(100 * pictures[which].share).toFixed(1)}%`;
       const said = { names: names.join(" and "), layer: layer.value, share };
       const place = shown.children[which];

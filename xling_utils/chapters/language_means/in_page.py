@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from xling_utils.chapters.language_means.widget import (
+    AFTER,
+    BEFORE,
     CAPTION,
     DESCRIPTION,
     TWICE,
@@ -68,6 +70,6 @@ def page(widget: LayerWidget, first: Shown) -> str:
         f"<div>{offline.chart_html(spec, spec['description'])}<p>{html.escape(caption)}</p></div>"
         for spec, caption in widget.drawn(*first)
     )
-    known = {"description": DESCRIPTION, "caption": CAPTION, "twice": TWICE}
+    known = {"pictures": [BEFORE, AFTER], "description": DESCRIPTION, "caption": CAPTION, "twice": TWICE}
     answer = f'<div class="layers">{pictures}</div>'
     return form("layers", controls, answer, known, ("layers.js",), WITHOUT_SCRIPTS)
