@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,17 @@ class Browser:
             if message["method"] == "Network.requestWillBeSent":
                 self.requests.append(message["params"]["request"]["url"])
         return [url for url in self.requests if not url.startswith(LOCAL)]
+
+    @contextmanager
+    def offline(self) -> Iterator[None]:
+        """No network meanwhile. What the page asked for of other machines, or wrote as an error, fails."""
+        self.driver.set_network_conditions(offline=True, latency=0, throughput=0)
+        try:
+            yield
+            assert self.errors() == []
+            assert self.outside() == []
+        finally:
+            self.driver.delete_network_conditions()
 
     def picture(self, path: Path) -> None:
         """Save the whole page as PNG."""

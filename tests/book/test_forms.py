@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import permutations
 from pathlib import Path
 
@@ -41,17 +39,6 @@ PICTURES = """return [...document.querySelectorAll(".in-page .layers > div")].ma
 }))"""
 
 
-@contextmanager
-def offline(browser: Browser) -> Iterator[None]:
-    browser.driver.set_network_conditions(offline=True, latency=0, throughput=0)
-    try:
-        yield
-        assert browser.errors() == []
-        assert browser.outside() == []
-    finally:
-        browser.driver.delete_network_conditions()
-
-
 def test_neighbours_of_every_word_at_every_layer_are_those_of_python(tmp_path: Path, browser: Browser) -> None:
     words = [f"word{i}" for i in range(12)] + ["<b>&amp;", "été", "“quoted”"]
     targets = [f"mot{i}" for i in range(1_200)] + ["<img src=x>"]
@@ -66,7 +53,7 @@ def test_neighbours_of_every_word_at_every_layer_are_those_of_python(tmp_path: P
     for name in ("forms.js", "neighbours.js"):
         shutil.copy(STATIC / name, tmp_path / "_static")
     browser.open(page)
-    with offline(browser):
+    with browser.offline():
         for layer in range(3):
             browser.run(CHANGE, "layer", layer)
             for word in [*words, "word", "w" * 100]:
@@ -111,11 +98,8 @@ def test_a_reader_chooses_languages_and_a_layer(page: str, width: int, book: Pat
 
         browser.wait(there, f"it does not show {first}, {second} and layer {layer}: {browser.run(PICTURES)}")
 
-    with offline(browser):
-        chosen = browser.run(
-            "const f = document.querySelector('.in-page form').elements; return [f.first.value, f.second.value]"
-        )
-        shows(*chosen, widget.subject.layers // 2)
+    with browser.offline():
+        shows(*browser.run(CHOSEN), widget.subject.layers // 2)
         for name, value in (("first", "sw"), ("second", "de"), ("layer", 0)):
             browser.run(CHANGE, name, value)
         shows("sw", "de", 0)
