@@ -5,6 +5,7 @@ Tests of what child processes do (``test_execution.py``, ``test_recording.py``, 
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -75,6 +76,7 @@ def in_this_process() -> Iterator[None]:
     """Runs that are missing are trained here, and rows measured."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ensuring, "Trainer", _Trainer)
+        patch.setattr(pool, "_started", lambda modules: multiprocessing.get_context("spawn"))
         patch.setattr(pool, "ProcessPoolExecutor", _Pool)
         yield
 

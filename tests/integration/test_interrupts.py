@@ -251,8 +251,9 @@ ONE_PAIR = ("-p", "languages", "[fr]", "-p", "live", "headline")
 
 
 def measuring(parent: int) -> list[psutil.Process]:
-    """The processes that measure for ``parent``."""
-    return [child for child in psutil.Process(parent).children() if "spawn_main" in command_of(child)]
+    """The processes that measure for ``parent``: copies of one that has read what they need."""
+    servers = [child for child in psutil.Process(parent).children() if "forkserver" in command_of(child)]
+    return [copy for server in servers for copy in server.children()]
 
 
 def test_rows_interrupted_while_they_are_measured_are_finished_by_the_same_command(book: Path, store: RunStore) -> None:

@@ -11,11 +11,14 @@ import hashlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Collection, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 from xling_utils.core import sources
@@ -60,11 +63,11 @@ def _measure_all(
     missing: Mapping[tuple[tuple[str, ...], str], Path], scale: Scale, root: Path, compute: Compute
 ) -> None:
     """Measures runs, by their keys, several at a time."""
-    spawning = multiprocessing.get_context("spawn")
-    wanted_until_closed, wanting = spawning.Pipe(duplex=False)
+    started = _started({module for _, task in missing for module in registry.task(task).imports})
+    wanted_until_closed, wanting = started.Pipe(duplex=False)
     with (
         ProcessPoolExecutor(
-            compute.at_a_time(len(missing)), spawning, initializer=_begin, initargs=(wanted_until_closed,)
+            compute.at_a_time(len(missing)), started, initializer=_begin, initargs=(wanted_until_closed,)
         ) as pool,
         bar(len(missing), "measuring") as progress,
     ):
@@ -80,6 +83,21 @@ def _measure_all(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     _raise_failures({what: error for future, what in futures.items() if (error := future.exception())})
+
+
+def _started(modules: Collection[str]) -> BaseContext:
+    """How processes that measure are started: where the system copies processes safely, as copies of one that has
+    imported ``modules``, which takes seconds."""
+    if sys.platform != "linux":
+        return multiprocessing.get_context("spawn")
+    forking = multiprocessing.get_context("forkserver")
+    forking.set_forkserver_preload(sorted(modules))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited: an interrupt is for the caller
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return forking
 
 
 def _longest_first(measure: tuple[tuple[tuple[str, ...], str], Path]) -> int:

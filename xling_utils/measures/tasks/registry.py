@@ -32,6 +32,7 @@ class Task:
     - an opened model: ``rows(subject, scale)``,
 
     as it ``takes``. Tasks that one function measures are told apart by ``named``. Those that are ``long`` begin first.
+    Those that take a stored run ``opened`` read it as ``transformers`` has it, as those of any model do.
     """
 
     name: str
@@ -39,6 +40,13 @@ class Task:
     takes: str = RUN
     named: bool = False
     long: bool = False
+    opened: bool = False
+
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """The modules that are imported before it measures."""
+        opening = ("transformers.models.bert.modeling_bert",) if self.opened or self.takes == MODEL else ()
+        return (f"xling_utils.measures.{self.module}", "datasets", *opening)
 
     def each(self, *asked: Any) -> Iterator[dict[str, Any]]:
         """The rows of what the task takes, one by one as they are measured."""
@@ -55,9 +63,9 @@ TASKS = {
     task.name: task
     for task in (
         Task(names.WORDS, "tasks.word_retrieval"),
-        Task(names.DOUBLES, "tasks.multilinguality_score"),
+        Task(names.DOUBLES, "tasks.multilinguality_score", opened=True),
         Task(names.WORD_ALIGNMENT, "tasks.lexicon_induction", PAIR),
-        Task(names.SIMILARITY, "tasks.sentence_similarity", PAIR),
+        Task(names.SIMILARITY, "tasks.sentence_similarity", PAIR, opened=True),
         Task(names.LANGUAGE_MEANS, "tasks.language_neutrality", MODEL, long=True),
         Task(names.TOKEN_TRANSLATION, "tasks.token_translation", MODEL, long=True),
         Task(names.REPORT_CARD, "tasks.report_card", MODEL),
