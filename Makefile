@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Three tests at a time for two cores, as a test waits for a third of its time, for processes and pages; each on one thread:
-# two threads that wait for each other waste a core that is shared.
+# two threads that wait for each other waste a core that is shared. Files with long tests come first.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --durations=20
 READY := $(VENV)/.ready
 BROWSER := $(VENV)/.browser
@@ -23,7 +23,7 @@ export HF_HUB_OFFLINE := 1
 # uv reads its own variable where pip reads PIP_FIND_LINKS (a folder of wheels, such as a CPU build of torch).
 export UV_FIND_LINKS ?= $(shell printf '%s' "$${PIP_FIND_LINKS:-}" | tr ' ' ',')
 
-.PHONY: help setup book pdf test soak reproduce bench clean lock
+.PHONY: help setup book pdf test types tested soak reproduce bench clean lock
 
 help:
 	@echo "make book       the chapters run on this machine and the book in _build/html"
@@ -74,12 +74,17 @@ test: $(READY) $(BROWSER)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell README.md CONTRIBUTING.md book notebooks xling_utils benchmarks
+	$(MAKE) -j 2 types tested
+	XLING_BOOK_HTML="$(CURDIR)/$(TESTED)/_build/html" $(PYTEST) --dist loadfile --no-loadscope-reorder \
+	  tests/integration tests/book tests/unit
+
+types: $(READY)
 	$(BIN)/mypy
-	$(PYTEST) --dist loadfile --no-loadscope-reorder tests/integration tests/unit
+
+tested: $(READY)
 	mkdir -p $(TESTED) && rm -rf $(addprefix $(TESTED)/,$(SOURCES)) && cp -Rp $(SOURCES) $(TESTED)
 	cd $(TESTED) && PYTHONPATH="$(CURDIR)/tests/hurried" XLING_STORE="$$PWD/runs" "$(CURDIR)/$(BIN)/xling" run $(TRAINED)
 	cd $(TESTED) && $(XLING) run -p live none $(RECORDED) && $(XLING) book
-	XLING_BOOK_HTML="$(CURDIR)/$(TESTED)/_build/html" $(PYTEST) --dist worksteal tests/book
 
 soak: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m soak tests/unit tests/integration
