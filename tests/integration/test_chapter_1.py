@@ -63,7 +63,8 @@ def explored(smoke_store: RunStore, table: pd.DataFrame) -> explorer.Explorer:
 def test_explorer_and_its_widget(explored: explorer.Explorer) -> None:
     word = explored.dictionary.sources[0]
     found = explored.neighbours(word, 1)
-    assert found["similarity"].is_monotonic_decreasing
+    cosines = [cosine for _, cosine, _ in found.words]
+    assert cosines == sorted(cosines, reverse=True)
     with pytest.raises(UserError, match="not among"):
         explored.neighbours("<b>", 1)
     with pytest.raises(UserError, match="layer 9"):
@@ -72,7 +73,7 @@ def test_explorer_and_its_widget(explored: explorer.Explorer) -> None:
     first = explored.start()
     assert (box.children[0].value, box.children[1].value) == first
     before = box.children[2].value
-    assert html.escape(explored.neighbours(*first)["told"].iloc[0]) in before
+    assert html.escape(explored.neighbours(*first).told) in before
     box.children[0].value = "xyzzy"
     assert "xyzzy" in box.children[2].value and "not among" in box.children[2].value
     box.children[0].value = explored.dictionary.sources[1]

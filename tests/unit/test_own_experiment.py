@@ -51,6 +51,9 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: runs.train(["en", "tr"], leyers=3), "unknown setting 'leyers'; known: batch, changes, "),
     (lambda: runs.train(["en", "tr"], source="directory"), "unknown setting 'source'; known: batch"),
     (lambda: runs.train(["en", "tr"], layers="3"), "EncoderSpec: 'layers': .* where '3' stands"),
+    (lambda: runs.train(["en", "tr"], layers=0), "EncoderSpec: 'layers': .* or equal to 1 where 0 stands"),
+    (lambda: runs.train(["en", "tr"], steps=-1), "TrainingSpec: 'steps': .* or equal to 1 where -1 stands"),
+    (lambda: runs.train(["en", "tr"], mask_rate=1.5), "'mask_rate': .* or equal to 1 where 1.5 stands"),
     (lambda: runs.train(["en", "tr"], scale="big"), "unknown scale 'big'; known: smoke, "),
     (lambda: measures.measure("wrods", RUN), "unknown task 'wrods'; known: word retrieval; finding the double; "),
     (

@@ -187,15 +187,16 @@ def test_explorer_begins_with_a_word_that_is_found_and_says_where_a_translation_
     targets = np.array([[[0, 2], [1, 2], [3, 0]]], np.float32)
     explored = explorer.Explorer(words, sources, targets)
     assert explored.start() == ("cat", 0), "of dog the nearest is a cow"
-    assert explored.neighbours("dog", 0)["told"].tolist() == ["chien: number 2 of 3"] * 3
-    assert explored.neighbours("dog", 0)["correct"].tolist() == [False, True, False]
+    found = explored.neighbours("dog", 0)
+    assert found.told == "chien: number 2 of 3"
+    assert [(word, correct) for word, _, correct in found.words] == [("vache", False), ("chien", True), ("chat", False)]
 
 
 def test_explorer_takes_an_encoder_of_english_and_one_other_language(stored: Stored) -> None:
     run = stored(FAKED, PIECES, replace(ENCODER, separate_blocks=1))
     explored = explorer.Explorer.of(run, SCALE)
     assert explored.sources.shape == (2, len(explored.dictionary.sources), 8)
-    assert len(explored.neighbours(explored.dictionary.sources[0], 1)) == 5
+    assert len(explored.neighbours(explored.dictionary.sources[0], 1).words) == 5
     others = [(corpus("en", "fr", "de"), ENCODER), (corpus("fr", "de"), ENCODER), (PAIR, StaticSpec("glove", 8))]
     for text, model in others:
         with pytest.raises(UserError, match="give one of an encoder of English and one other language"):

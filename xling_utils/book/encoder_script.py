@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ def of_book(root: Path) -> dict[str, bytes]:
     if not folder.is_dir():
         return {}
     encoder, drawn_by = identity.of_folder(folder), Path(__file__).parents[1] / "chapters" / "language_means"
+    loaded = cache(_loaded)
     scripts = {
         NAME: ([Path(__file__)], script),
         LAYERS: ([drawn_by / "in_page.py", drawn_by / "widget.py"], _layers),
@@ -42,7 +44,7 @@ def of_book(root: Path) -> dict[str, bytes]:
     def kept(name: str) -> bytes:
         sources, made = scripts[name]
         whole = identity.of(encoder, *sources)
-        return kept_text.once(root / "_build" / name, whole, lambda: made(_loaded(folder))).encode()
+        return kept_text.once(root / "_build" / name, whole, lambda: made(loaded(folder))).encode()
 
     return {name: kept(name) for name in scripts}
 

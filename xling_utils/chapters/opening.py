@@ -56,7 +56,7 @@ class Opened:
         return self.recorded if len(self.recorded) else self.measured
 
     @property
-    def of_ones_own(self) -> bool:
+    def beyond_records(self) -> bool:
         """Whether the rows are of a model, on translations or of sizes that the book's records and claims do not speak
         of."""
         return any((self.model, self.aligned, self.sentences))
@@ -69,7 +69,7 @@ class Opened:
     @property
     def of_earlier_recipe(self) -> bool:
         """Whether recorded runs were trained in another way than today's."""
-        return not self.of_ones_own and records.of_earlier_recipe(self.name, self.scale)
+        return not self.beyond_records and records.of_earlier_recipe(self.name, self.scale)
 
     @cached_property
     def shown(self) -> pd.DataFrame:
@@ -95,9 +95,9 @@ class Opened:
         return targets(self.recorded)
 
     def record(self) -> pd.DataFrame | None:
-        """Writes the measured rows to ``_build/records``, those :attr:`of_ones_own` under a name of their own. Returns
-        where the recorded ones were made, as :func:`records.hardware` does."""
-        records.write(self.name, self.scale + records.OWN * self.of_ones_own, self.measured, model=self.model)
+        """Writes the measured rows to ``_build/records``, those :attr:`beyond_records` under a name of their own.
+        Returns where the recorded ones were made, as :func:`records.hardware` does."""
+        records.write(self.name, self.scale + records.OWN * self.beyond_records, self.measured, model=self.model)
         return records.hardware(self.name, self.scale) if len(self.recorded) else None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from xling_utils.charts.shapes import framed, measure_choice, tooltip, whose_choice
+from xling_utils.charts.shapes import framed, measure_choice, tooltip, whose_choice, within
 from xling_utils.core.errors import UserError
 
 HUES, GREYS = ("#1F83C4", "#D55E00", "#009E73", "#CC79A7"), ("#999999", "#C2C2C2")
@@ -98,9 +98,7 @@ def over_layers(tables: Sequence[pd.DataFrame], metrics: Sequence[str]) -> alt.L
 def lines(rows: alt.Chart, kinds: Sequence[str], x: alt.X, y_title: str | None, most: int = 1) -> Any:
     """A line a kind over ``x`` with bars from ``low`` to ``high``, but not beyond 0 and ``most``, where the measure
     ends; the legend picks a kind."""
-    ends = {"bottom": "max(0, datum.low)", "top": f"min({most}, datum.high)"}
-    rows = rows.transform_calculate(**{name: f"isValid(datum.low) ? {end} : null" for name, end in ends.items()})
-    pick, base = by_kind(rows, kinds, "kind:N", str(x.shorthand))
+    pick, base = by_kind(within(rows, most), kinds, "kind:N", str(x.shorthand))
     base = base.encode(x=x)
     y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True))
     values = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=60)).encode(y=y)

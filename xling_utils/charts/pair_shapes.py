@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from xling_utils.charts.layer_shapes import HUES
-from xling_utils.charts.shapes import framed, measure_choice, tooltip, whose_choice
+from xling_utils.charts.shapes import framed, measure_choice, tooltip, whose_choice, within
 
 FIRST, SECOND, *_ = HUES
 CHANCE = "chance"
@@ -35,13 +35,9 @@ def pairs(
     x = alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0))
     y = alt.Y("value:Q", title="mean reciprocal rank", scale=alt.Scale(zero=True))
     chosen = (
-        alt.Chart(rows)
+        within(alt.Chart(rows))
         .transform_filter("datum.whose == whose_shown")
         .transform_filter(f"datum.measure == measure_shown || datum.condition == '{CHANCE}'")
-        .transform_calculate(
-            bottom="isValid(datum.low) ? max(0, datum.low) : null",
-            top="isValid(datum.high) ? min(1, datum.high) : null",
-        )
         .encode(x=x)
     )
     nothing = alt.Chart(pd.DataFrame([{}]))  # for marks of the legend

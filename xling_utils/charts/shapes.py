@@ -236,6 +236,13 @@ def layer_choice(layer: int, layers: int) -> alt.Parameter:
     return alt.param(name="layer_shown", value=layer, bind=slider)
 
 
+def within(rows: alt.Chart, most: int = 1) -> alt.Chart:
+    """``rows`` with ``bottom`` and ``top``: the ends of their intervals, but not beyond 0 and ``most``, where the
+    measure ends; none where there is no interval."""
+    ends = {"bottom": "max(0, datum.low)", "top": f"min({most}, datum.high)"}
+    return rows.transform_calculate(**{name: f"isValid(datum.low) ? {end} : null" for name, end in ends.items()})
+
+
 def measure_choice(measures: Sequence[str], name: str = "Measure ") -> alt.Parameter:
     """The list below a chart, called ``name``, that picks one of ``measures``, as ``measure_shown``."""
     chosen = alt.binding_select(options=list(measures), name=name)

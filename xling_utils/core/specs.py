@@ -11,13 +11,21 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from annotated_types import Ge, Le
 
 from xling_utils.core.errors import UserError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
     from pydantic_core import ErrorDetails
+
+Some = Annotated[int, Ge(1)]
+Number = Annotated[int, Ge(0)]
+Amount = Annotated[float, Ge(0)]
+Share = Annotated[float, Ge(0), Le(1)]
+"""What :func:`run_from_dict` takes for a field."""
 
 LANGUAGES = ("en", "fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur")
 """The fifteen languages of the book, in the papers' order (ISO 639-1)."""
@@ -58,7 +66,7 @@ class Change:
 
     kind: str
     languages: tuple[str, ...]
-    amount: float = 1.0
+    amount: Share = 1.0
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,7 @@ class CorpusSpec:
 
     source: str
     languages: tuple[str, ...]
-    sentences: int
+    sentences: Some
     seed: int = 0
     changes: tuple[Change, ...] = ()
     domains: tuple[str, ...] = ()
@@ -97,7 +105,7 @@ class TokenizerSpec:
     """
 
     kind: str = "wordpiece"
-    size: int = 1500
+    size: Number = 1500
     separate: bool = False
     markers: bool = False
     specials: bool = False
@@ -123,13 +131,13 @@ class EncoderSpec:
     objective, with its pooler.
     """
 
-    layers: int = 3
-    width: int = 64
-    heads: int = 4
-    intermediate: int = 256
-    positions: int = 64
+    layers: Some = 3
+    width: Some = 64
+    heads: Some = 4
+    intermediate: Some = 256
+    positions: Some = 64
     separate_embeddings: bool = False
-    separate_blocks: int = 0
+    separate_blocks: Number = 0
     next_sentence: bool = False
     separate_positions: bool = False
 
@@ -146,9 +154,9 @@ class StaticSpec:
     sentence, or, ``across_sentences``, with the document."""
 
     method: str
-    width: int = 64
-    window: int = 5
-    epochs: int = 10
+    width: Some = 64
+    window: Some = 5
+    epochs: Some = 10
     across_sentences: bool = False
 
 
@@ -172,17 +180,17 @@ class TrainingSpec:
     ``random_words``: see :data:`RandomWords`. ``order_seed`` is that of batches and masks, where it is not the run's.
     """
 
-    steps: int
-    batch: int = 64
-    length: int = 24
-    learning_rate: float = 3e-3
-    warmup: float = 0.1
-    weight_decay: float = 0.01
-    mask_rate: float = 0.15
-    snapshots: int = 0
+    steps: Some
+    batch: Some = 64
+    length: Some = 24
+    learning_rate: Amount = 3e-3
+    warmup: Share = 0.1
+    weight_decay: Amount = 0.01
+    mask_rate: Share = 0.15
+    snapshots: Number = 0
     sliced: bool = False
     random_words: RandomWords = ""
-    hidden_rate: float = 0.0
+    hidden_rate: Amount = 0.0
     precision: Precision = ""
     order_seed: int = 0
 

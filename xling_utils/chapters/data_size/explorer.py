@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from xling_utils.chapters.shared.in_page import error_line, form, line, slider
 from xling_utils.core.errors import UserError
@@ -37,6 +36,14 @@ class Choice(NamedTuple):
 
     word: str
     layer: int
+
+
+class Neighbours(NamedTuple):
+    """The nearest words of the other language, each with its cosine and whether it is a translation; and ``told``, a
+    sentence of where the first translation stands."""
+
+    words: list[tuple[str, float, bool]]
+    told: str
 
 
 class Ranked(NamedTuple):
@@ -92,28 +99,22 @@ class Explorer:
             found.append(Ranked(order[:, :SHOWN], similarity[:, :SHOWN], places))
         return found
 
-    def neighbours(self, word: str, layer: int) -> pd.DataFrame:
-        """The nearest words of the other language: ``rank, neighbour, similarity, correct``; and ``told``, a sentence
-        of where the translation stands.
-
-        Raises :class:`UserError` on a word that the dictionary lacks or a layer there is not.
-        """
+    def neighbours(self, word: str, layer: int) -> Neighbours:
+        """What is nearest to an English word. Raises :class:`UserError` on one that the dictionary lacks or a layer
+        there is not."""
         if word not in self.row:
             raise UserError(UNKNOWN.format(word=word[:80], words=f"{len(self.row):,}"))
         if not 0 <= layer < len(self.sources):
             raise UserError(f"layer {layer}; there are 0 to {len(self.sources) - 1}")
         i, targets, found = self.row[word], self.dictionary.targets, self.ranked[layer]
         gold = self.dictionary.gold[i]
+        words = [
+            (targets[j], float(similarity), j in gold)
+            for j, similarity in zip(found.order[i], found.similarity[i], strict=True)
+        ]
         translation = ", ".join(targets[j] for j in sorted(gold))
-        return pd.DataFrame(
-            {
-                "rank": range(1, len(found.order[i]) + 1),
-                "neighbour": [targets[j] for j in found.order[i]],
-                "similarity": found.similarity[i].astype(float),
-                "correct": [j in gold for j in found.order[i]],
-                "told": TOLD.format(translation=translation, place=f"{found.places[i]:,}", words=f"{len(targets):,}"),
-            }
-        )
+        told = TOLD.format(translation=translation, place=f"{found.places[i]:,}", words=f"{len(targets):,}")
+        return Neighbours(words, told)
 
     def start(self) -> Choice:
         """What is shown at first: at the middle layer a word whose nearest is its translation, or the first of all
@@ -147,18 +148,17 @@ def widget(explorer: Explorer) -> ipywidgets.VBox:
 def to_html(explorer: Explorer, word: str, layer: int) -> str:
     """:meth:`Explorer.neighbours` as a table, and where the translation stands; words come from data and are
     escaped."""
-    rows = explorer.neighbours(word, layer)
+    found = explorer.neighbours(word, layer)
     language = html.escape(explorer.dictionary.language)
     lines = [
-        f'<tr><td>{row.rank}</td><td><span lang="{language}">{html.escape(row.neighbour)}</span></td>'
-        f"<td>{row.similarity:.2f}</td><td>{'✓' if row.correct else ''}</td></tr>"
-        for row in rows.itertuples()
+        f'<tr><td>{rank}</td><td><span lang="{language}">{html.escape(neighbour)}</span></td>'
+        f"<td>{cosine:.2f}</td><td>{'✓' if correct else ''}</td></tr>"
+        for rank, (neighbour, cosine, correct) in enumerate(found.words, 1)
     ]
     head = "<tr><th></th><th>nearest</th><th>cosine</th><th>translation</th></tr>"
-    told = html.escape(rows["told"].iloc[0])
     return (
         f'<div class="neighbours"><table><tbody>{head}{"".join(lines)}</tbody></table>'
-        f'<p>Translation: <span lang="{language}">{told}</span></p></div>'
+        f'<p>Translation: <span lang="{language}">{html.escape(found.told)}</span></p></div>'
     )
 
 
