@@ -100,7 +100,7 @@ def ours(claims: Sequence[Claim], scale: str) -> list[str]:
         f"{_range(spec.corpus.sentences for spec in used)} sentences a language, "
         f"{_range(spec.tokenizer.size for spec in used if spec.tokenizer.size)} word pieces",
         f"English with {', '.join(partners)}; {_range(map(len, read))} in one encoder",
-        ", ".join(sorted({metric for claim in claims for metric in _metrics(claim)})),
+        _measures(claims),
         f"{_range(len({specs[run].seed for run in each}) for each in runs.values())} seeds a claim",
     ]
 
@@ -128,17 +128,17 @@ def _range(values: Iterable[float]) -> str:
 def _asked(claim: Claim) -> str:
     tests = "; ".join(f"{test.text} {test.bound}" for test in claim.tests)
     name = escape(claim.id)
-    return f'<a href="ledger.html#claim-{name}">{name}</a> {escape(", ".join(_metrics(claim)))}: {escape(tests)}'
+    return f'<a href="ledger.html#claim-{name}">{name}</a> {escape(_measures([claim]))}: {escape(tests)}'
 
 
-def _metrics(claim: Claim) -> list[str]:
-    """What is measured, and where: ``"mrr_centred (layer middle)"``."""
-    found = dict.fromkeys(
-        f"{where['metric']} (layer {where['layer']})" if "layer" in where else str(where["metric"])
-        for where in _selections(claim)
-        if "metric" in where
-    )
-    return [name.replace("_", " ") for name in found]
+def _measures(claims: Sequence[Claim]) -> str:
+    """What is measured, and where: ``"accuracy, mrr centred (layer first, middle)"``."""
+    found: dict[str, set[str]] = {}
+    for where in (where for claim in claims for where in _selections(claim) if "metric" in where):
+        layers = found.setdefault(where["metric"].replace("_", " "), set())
+        layers.update([str(where["layer"])] if "layer" in where else [])
+    told = {name: f" (layer {', '.join(sorted(layers))})" if layers else "" for name, layers in found.items()}
+    return ", ".join(f"{name}{told[name]}" for name in sorted(found))
 
 
 def _selections(claim: Claim) -> list[Mapping[str, Any]]:
