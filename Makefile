@@ -82,7 +82,8 @@ types: $(READY)
 	$(BIN)/mypy
 
 tested: $(READY)
-	mkdir -p $(TESTED) && rm -rf $(addprefix $(TESTED)/,$(SOURCES)) && cp -Rp $(SOURCES) $(TESTED)
+	mkdir -p _build/ledger $(TESTED)/_build && ln -sfn ../../ledger $(TESTED)/_build/ledger
+	rm -rf $(addprefix $(TESTED)/,$(SOURCES)) && cp -Rp $(SOURCES) $(TESTED)
 	cd $(TESTED) && PYTHONPATH="$(CURDIR)/tests/hurried" XLING_STORE="$$PWD/runs" "$(CURDIR)/$(BIN)/xling" run $(TRAINED)
 	cd $(TESTED) && $(XLING) run -p live none $(RECORDED) && $(XLING) book
 

@@ -64,6 +64,13 @@ def make(place: Path) -> dict[str, str]:
     }
 
 
+def share_ledger(place: Path) -> None:
+    """A checkout at ``place``, with the book's claims and records, tests no claim again that was tested here."""
+    (ROOT / "_build/ledger").mkdir(parents=True, exist_ok=True)
+    (place / "_build").mkdir()
+    (place / "_build/ledger").symlink_to(ROOT / "_build/ledger")
+
+
 def _without_figures(path: Path) -> nbformat.NotebookNode:
     """A chapter's title, and its code up to the measured table; then what records that."""
     notebook = jupytext.read(path)

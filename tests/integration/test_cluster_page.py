@@ -16,7 +16,7 @@ import psutil
 import pytest
 import yaml
 
-from tests import smoke
+from tests import scratch, smoke
 from tests.faults import free_port, wait_for
 from xling_utils.chapters import declared
 from xling_utils.core.scales import scale
@@ -51,6 +51,7 @@ def book(tmp_path: Path) -> Path:
     for name in ("_toc.yml", "_config.yml"):
         shutil.copy(ROOT / name, tmp_path)
     (tmp_path / ".venv").symlink_to(sys.prefix)
+    scratch.share_ledger(tmp_path)
     return tmp_path
 
 

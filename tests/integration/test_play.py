@@ -13,7 +13,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from tests import lab
+from tests import lab, scratch
 from tests.given import ROOT
 from xling_utils.charts import offline
 
@@ -43,6 +43,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("_toc.yml", ".gitignore"):
         shutil.copyfile(ROOT / name, place / name)
     shutil.copytree(ROOT / "book", place / "book")
+    scratch.share_ledger(place)
     (place / "notebooks").mkdir()
     for suffix in (".py", ".ipynb"):
         source = (ROOT / "notebooks" / CHAPTER).with_suffix(suffix)

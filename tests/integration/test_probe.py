@@ -10,7 +10,7 @@ import pytest
 
 from tests import blocks, families, findings, smoke
 from tests.conftest import Call
-from tests.scratch import as_real_data, write_lines
+from tests.scratch import as_real_data, share_ledger, write_lines
 from xling_utils.book import rendering
 from xling_utils.chapters import opened, probes, records
 from xling_utils.chapters.cka import plan as cka
@@ -43,6 +43,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("project")
     for name in ("_config.yml", "_toc.yml", "book", "notebooks"):
         (place / name).symlink_to(ROOT / name)
+    share_ledger(place)
     return place
 
 
@@ -73,6 +74,7 @@ def test_a_model_gets_a_small_book_of_its_own(project: Path, data: Path, tmp_pat
 def test_a_chapter_of_other_parameters_says_nothing_of_the_books_runs(tmp_path: Path, xling: Call) -> None:
     for name in ("_config.yml", "book"):
         (tmp_path / name).symlink_to(ROOT / name)
+    share_ledger(tmp_path)
     (tmp_path / "notebooks").mkdir()
     shutil.copyfile(ROOT / f"notebooks/{WINDOWS}.py", tmp_path / f"notebooks/{WINDOWS}.py")
     contents = f"format: jb-book\nroot: book/glossary\nchapters:\n  - file: notebooks/{WINDOWS}\n"

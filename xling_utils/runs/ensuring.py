@@ -25,6 +25,9 @@ from xling_utils.runs.compute import HERE, Compute, usable_cores
 from xling_utils.runs.processes import Children, Failure, Task, Trainer
 from xling_utils.runs.store import Run, RunStore
 
+WORK_OF_A_START = 2.5e10
+"""What a core computes while a training process begins, in units of :func:`_work`: for less none is begun beside
+another."""
 STACKED_WORK = 1e10
 """Of all encoders of a stack in one step, in units of :func:`_work`: about what a GPU computes while it is told what
 to do. Larger encoders are trained one by one."""
@@ -74,7 +77,8 @@ def ensure(
 
                 failures = train_on_dask(tasks, scheduler, jobs, worker, bar)
             else:
-                failures = _train_here(groups, jobs, devices, worker, bar)
+                worth = 1 + int(sum(map(_together, stacks)) / WORK_OF_A_START)
+                failures = _train_here(groups, jobs if compute.jobs else min(jobs, worth), devices, worker, bar)
         _raise_failures(tasks, failures)
     return {spec: _stored(store, key) for spec, key in keys.items()}
 
