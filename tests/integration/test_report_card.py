@@ -117,8 +117,9 @@ def test_a_card_says_what_transformers_alone_says(family: str, data: Path, tmp_p
         centres = np.array([x.mean(axis=0) for x in tokens.values()])
         between = centres.var(axis=0).sum()
         within = np.mean([x.var(axis=0).sum() for x in tokens.values()])
-        (share,) = card.of("variance_between", layer=layer)["value"]
-        assert share == pytest.approx(between / (between + within), abs=1e-4)
+        (share,) = card.of("variance_between", layer=layer).to_dict("records")
+        assert share["value"] == pytest.approx(between / (between + within), abs=1e-4)
+        assert 0 <= share["low"] < share["value"] < share["high"] < 1
     assert [line.name for line in card.lines()][5:] == ["BLEU-1"] * card.predicts
     assert card.predicts == (family in families.FAMILIES)
 

@@ -7,6 +7,8 @@ import pytest
 
 from xling_utils.core.errors import UserError
 from xling_utils.measures.encoders.language_identity import probe_accuracy, variance_share, without_means
+from xling_utils.measures.metrics.retrieval import _resampled
+from xling_utils.measures.tasks import report_card
 from xling_utils.measures.tasks.sentence_retrieval import METHODS, mined, placed, rows
 
 
@@ -94,3 +96,34 @@ def test_a_probe_reads_the_mean_and_not_what_is_left_without_it():
     means = {language: x.mean(axis=1) for language, x in train.items()}
     left = probe_accuracy(without_means(train, means), without_means(test, means))
     assert left.max() < 0.6
+
+
+def test_shares_in_bootstrap_samples_are_those_of_their_tokens():
+    rng = np.random.default_rng(5)
+    of = np.sort(rng.integers(0, 8, 50))
+    tokens = {
+        language: report_card.Tokens(rng.normal(size=(1, 50, 3)) + shift, of, 8)
+        for language, shift in (("en", 0.0), ("fr", 1.0))
+    }
+    found = report_card._drawn_shares(tokens, 0)
+    assert found.shape == (report_card.DRAWS,)
+    for drawn, share in list(zip(_resampled(8, 0, report_card.DRAWS).astype(int), found, strict=True))[:20]:
+        places = np.concatenate([np.flatnonzero(of == number) for number in np.repeat(np.arange(8), drawn)])
+        (direct,) = variance_share({language: each.states[:, places] for language, each in tokens.items()})
+        assert share == pytest.approx(direct, abs=1e-9)
+
+
+def test_intervals_of_what_tokens_say_are_over_sentences():
+    """Tokens of one sentence are alike: the interval holds what many sentences say, which one over tokens would not."""
+    truth, held = 0.25 / (0.25 + 2 * 2.0), 0  # means a half from their middle in one of two dimensions
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        of = np.repeat(np.arange(40), 10)
+        tokens = {}
+        for language, shift in (("en", [0.0, 0.0]), ("fr", [1.0, 0.0])):
+            states = rng.normal(size=(40, 2))[of] + rng.normal(size=(400, 2)) + shift
+            tokens[language] = (report_card.Tokens(states[None], of, 40),) * 2
+        share, told, _ = report_card._identity_rows(tokens, 0)
+        assert share["low"] < share["value"] < share["high"] and told["low"] < told["value"] < told["high"]
+        held += share["low"] <= truth <= share["high"]
+    assert held >= 51  # of 60: fewer has a chance of one in a thousand at 95 %

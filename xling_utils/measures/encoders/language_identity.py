@@ -52,8 +52,13 @@ def variance_share(of: Mapping[str, Array]) -> npt.NDArray[np.float64]:
 
 
 def probe_accuracy(train: Mapping[str, Array], test: Mapping[str, Array]) -> npt.NDArray[np.float64]:
-    """Share of tokens whose language a logistic regression on their state tells, float64 (layers + 1,), languages
-    counting alike.
+    """Share of tokens whose language a logistic regression on their state tells (:func:`told`), float64 (layers + 1,),
+    languages counting alike."""
+    return np.array([np.mean([right.mean() for right in layer.values()]) for layer in told(train, test)])
+
+
+def told(train: Mapping[str, Array], test: Mapping[str, Array]) -> list[dict[str, npt.NDArray[np.bool_]]]:
+    """Of every layer, by language: whether a logistic regression on a token's state tells its language, (tokens,).
 
     ``train[language]`` and ``test[language]`` (layers + 1, tokens, d) of different text. A linear probe cannot use what
     lies in more than the means of the languages and the directions they share.
@@ -72,9 +77,8 @@ def probe_accuracy(train: Mapping[str, Array], test: Mapping[str, Array]) -> npt
         with warnings.catch_warnings():  # of states as wide as a large model's, all of which it tells apart by then
             warnings.simplefilter("ignore", ConvergenceWarning)
             probe.fit(x, labels)
-        right = [(probe.predict(test[language][layer]) == i).mean() for i, language in enumerate(languages)]
-        found.append(np.mean(right))
-    return np.array(found)
+        found.append({language: probe.predict(test[language][layer]) == i for i, language in enumerate(languages)})
+    return found
 
 
 def without_means(of: Mapping[str, Array], means: Mapping[str, Array]) -> dict[str, Array]:

@@ -8,6 +8,7 @@ The other half are measured on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from xling_utils.measures.encoders import language_identity
 from xling_utils.measures.encoders.predictions import predicted
 from xling_utils.measures.encoders.subject import Subject
 from xling_utils.measures.metrics.cka import FEWEST, between_layers
-from xling_utils.measures.metrics.intervals import over_seeds
-from xling_utils.measures.metrics.retrieval import ranks
+from xling_utils.measures.metrics.intervals import Interval, over_seeds
+from xling_utils.measures.metrics.retrieval import ranks, resampled_sums
 from xling_utils.measures.metrics.translation import bleu1
 from xling_utils.measures.names import ALL, METHODS, REPORT_CARD
 from xling_utils.measures.rows import row
@@ -37,11 +38,30 @@ LOOKED_THROUGH = {"smoke": 120, "controlled": 800, "natural": 12_000, "paper": 1
 premises, each of which is there thrice."""
 PROBED, TOKENS = 40, 400
 """Sentences of either half whose tokens the linear probe is trained and tested on, and how many of their tokens."""
+DRAWS = 500
+"""Of these sentences, for the intervals of what is measured on their tokens."""
 TRANSLATED = 20
 WEIGHTS = (1.0, 2.0, 3.0)
 """Of the difference of means that is added (A, Table 2)."""
 FEWEST_SENTENCES = 2 * FEWEST
 ZERO_MEAN = METHODS[1]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """``states`` of the tokens of ``sentences`` sentences, (layers + 1, tokens, d), and the number ``of`` that in which
+    each stands, (tokens,)."""
+
+    states: Array
+    of: npt.NDArray[np.int64]
+    sentences: int
+
+    def drawn(self, found: Array) -> Array:
+        """Sums over the tokens of what was ``found`` of each, (tokens, columns), in :data:`DRAWS` bootstrap samples of
+        their sentences: (draws, columns)."""
+        sums = np.zeros((self.sentences, found.shape[1]))
+        np.add.at(sums, self.of, found)
+        return resampled_sums(sums, draws=DRAWS)
 
 
 def rows(
@@ -55,9 +75,10 @@ def rows(
     of the other half, languages' means taken out: the layer where it is highest is the one to look at (``layer`` of
     ``chosen``); ``cka_debiased`` of English and each language, and its mean over languages with Student's interval;
     ``cka_between_layers`` of English at ``layer`` and the others at ``beside_layer``; ``variance_between`` of
-    tokens (:mod:`language_identity`). ``chance`` and ``random`` say what guessing gives. At the chosen layer alone:
-    ``probe_accuracy``, and of a model that predicts what is masked and whose sentences are means of tokens ``bleu1`` of
-    English moved to each language by each of :data:`WEIGHTS`.
+    tokens (:mod:`language_identity`), with a bootstrap interval over sentences. ``chance`` and ``random`` say what
+    guessing gives. At the chosen layer alone: ``probe_accuracy``, with such an interval, and of a model that predicts
+    what is masked and whose sentences are means of tokens ``bleu1`` of English moved to each language by each of
+    :data:`WEIGHTS`.
     """
     vectors, tokens = {}, {}
     for language, lines in said.items():
@@ -141,9 +162,9 @@ def _matrix(metric: str, source: str, target: str, of: Array, n: int) -> Iterato
         yield row(REPORT_CARD, metric, source, target, layer, float(value), n=n, beside_layer=beside)
 
 
-def _read(subject: Subject, lines: list[str]) -> tuple[Array, tuple[Array, ...]]:
-    """What stands for each sentence, float32 (layers + 1, n, d), and the states of the first :data:`TOKENS` tokens of
-    :data:`PROBED` sentences of either half, (layers + 1, tokens, d), special ones left out: from one reading."""
+def _read(subject: Subject, lines: list[str]) -> tuple[Array, tuple[Tokens, ...]]:
+    """What stands for each sentence, float32 (layers + 1, n, d), and the first :data:`TOKENS` tokens of
+    :data:`PROBED` sentences of either half, special ones left out: from one reading."""
     probed = [list(range(len(lines)))[half][:PROBED] for half in _HALVES]
     wanted = {number for numbers in probed for number in numbers}
     vectors: dict[int, Array] = {}
@@ -154,19 +175,51 @@ def _read(subject: Subject, lines: list[str]) -> tuple[Array, tuple[Array, ...]]
             vectors[number] = pooled[:, place]
             if number in wanted:
                 states[number] = batch.layers[:, place, inner[place]].cpu().numpy()
-    both = (np.concatenate([states[number] for number in numbers], axis=1)[:, :TOKENS] for numbers in probed)
-    return np.stack([vectors[number] for number in range(len(lines))], axis=1), tuple(both)
+    return np.stack([vectors[number] for number in range(len(lines))], axis=1), tuple(
+        Tokens(
+            np.concatenate([states[number] for number in numbers], axis=1)[:, :TOKENS],
+            np.repeat(np.arange(len(numbers)), [states[number].shape[1] for number in numbers])[:TOKENS],
+            len(numbers),
+        )
+        for numbers in probed
+    )
 
 
-def _identity_rows(tokens: Mapping[str, tuple[Array, ...]], chosen: int) -> Iterator[dict[str, Any]]:
+def _identity_rows(tokens: Mapping[str, tuple[Tokens, ...]], chosen: int) -> Iterator[dict[str, Any]]:
     train, test = ({language: halves[half] for language, halves in tokens.items()} for half in (0, 1))
-    n = sum(x.shape[1] for x in test.values())
-    for layer, value in enumerate(language_identity.variance_share(test).tolist()):
-        yield row(REPORT_CARD, "variance_between", ALL, ALL, layer, value, n=n)
-    train, test = ({language: x[chosen : chosen + 1] for language, x in part.items()} for part in (train, test))
-    (told,) = language_identity.probe_accuracy(train, test).tolist()
-    yield row(REPORT_CARD, "probe_accuracy", ALL, ALL, chosen, told, n=n)
+    n = sum(len(x.of) for x in test.values())
+    shares = language_identity.variance_share({language: x.states for language, x in test.items()})
+    for layer, value in enumerate(shares.tolist()):
+        found = _interval(value, _drawn_shares(test, layer), n)
+        yield row(REPORT_CARD, "variance_between", ALL, ALL, layer, found)
+    at = slice(chosen, chosen + 1)
+    (told,) = language_identity.told(*({of: x.states[at] for of, x in part.items()} for part in (train, test)))
+    sums = [x.drawn(np.column_stack([told[language], np.ones(len(x.of))])) for language, x in test.items()]
+    drawn = np.mean([each[:, 0] / np.maximum(each[:, 1], 1) for each in sums], axis=0)
+    found = _interval(float(np.mean([right.mean() for right in told.values()])), drawn, n)
+    yield row(REPORT_CARD, "probe_accuracy", ALL, ALL, chosen, found)
     yield row(REPORT_CARD, "random", ALL, ALL, None, 1 / len(test), n=n)
+
+
+def _drawn_shares(tokens: Mapping[str, Tokens], layer: int) -> Array:
+    """:func:`language_identity.variance_share` in every bootstrap sample, (draws,): of the tokens' number, squares and
+    sums a sentence."""
+    means, within = [], []
+    for each in tokens.values():
+        x = each.states[layer].astype(np.float64)
+        sums = each.drawn(np.column_stack([np.ones(len(x)), (x**2).sum(axis=1), x]))
+        squares, mean = np.split(sums[:, 1:] / np.maximum(sums[:, :1], 1), [1], axis=1)
+        means.append(mean)
+        within.append(squares[:, 0] - (mean**2).sum(axis=1))
+    between = np.var(means, axis=0).sum(axis=1)
+    return between / np.maximum(between + np.mean(within, axis=0), np.finfo(float).tiny)
+
+
+def _interval(value: float, drawn: Array, n: int) -> Interval:
+    """Of a share: normal, with the bootstrap's standard error. Percentiles of a share of variance lie too high, since
+    samples of samples scatter more."""
+    half = 1.96 * float(drawn.std())
+    return Interval(value, max(0.0, value - half), min(1.0, value + half), n)
 
 
 def _translation_rows(subject: Subject, said: Said, means: Mapping[str, Array], layer: int) -> Iterator[dict[str, Any]]:
