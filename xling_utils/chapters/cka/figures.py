@@ -97,9 +97,8 @@ def _rows(
         for shown, metric in measures.items():
             name = shown if len(several) == 1 else f"{shown}, {LANGUAGE_NAMES[target]}"
             for kind, (encoders, end) in lines.items():
-                rows = of(table, target, metric + end, encoders)
-                frames.append(by_seed(rows, ["layer"]).assign(kind=kind, measure=name))
-    return pd.concat(frames, ignore_index=True).astype({"layer": int})
+                frames.append(of(table, target, metric + end, encoders).assign(kind=kind, measure=name))
+    return by_seed(pd.concat(frames, ignore_index=True), ["measure", "kind", "layer"]).astype({"layer": int})
 
 
 def _measures(rows: pd.DataFrame) -> list[str]:

@@ -39,17 +39,14 @@ def by_method(table: pd.DataFrame, metric: str, y_title: str, description: str) 
     if found.empty:
         return None
     there = [language for language in languages(table) if language in set(found["source"])]
-    shown = {EVERY: there} if len(there) > 1 else {}
-    shown |= {LANGUAGE_NAMES[language]: [language] for language in there}
-    frames = []
-    for name, chosen in shown.items():
-        for method in METHODS:
-            rows = of(table, metric, method)
-            rows = rows[rows["source"].isin(chosen)]
-            frames.append(by_seed(rows, ["layer"]).assign(kind=method, measure=name))
-    rows = pd.concat(frames, ignore_index=True).astype({"layer": int})
+    rows = pd.concat([of(table, metric, method).assign(kind=method) for method in METHODS], ignore_index=True)
+    rows = rows[rows["source"].isin(there)]
+    frames = [rows.assign(measure=EVERY)] if len(there) > 1 else []
+    frames.append(rows.assign(measure=rows["source"].map(LANGUAGE_NAMES)))
+    shown = [EVERY] * (len(there) > 1) + [LANGUAGE_NAMES[language] for language in there]
+    rows = by_seed(pd.concat(frames, ignore_index=True), ["kind", "measure", "layer"]).astype({"layer": int})
     return layer_shapes.profiles(
-        rows, kinds=METHODS, measures=list(shown), y_title=y_title, description=description, choice="Language "
+        rows, kinds=METHODS, measures=shown, y_title=y_title, description=description, choice="Language "
     )
 
 

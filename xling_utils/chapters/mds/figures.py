@@ -39,19 +39,21 @@ def over_weights(table: pd.DataFrame) -> Any:
     kinds = {kind: which for kind, which in kinds.items() if which[0] in set(table["model"])}
     measures = {shown: metric for shown, metric in MEASURES.items() if metric in set(table["metric"])}
     there = targets(table)
-    chosen = ({EVERY: there} if len(there) > 1 else {}) | {LANGUAGE_NAMES[language]: [language] for language in there}
     frames = []
     for kind, (model, english_first) in kinds.items():
         rows = table[(table["model"] == model) & ((table["source"] == "en") == english_first)]
-        other = rows["target"] if english_first else rows["source"]
-        for shown, metric in measures.items():
-            for language, several in chosen.items():
-                found = rows[(rows["metric"] == metric) & other.isin(several)]
-                means = summary(found, ["layer", "weight"])
-                frames.append(means.assign(kind=kind, measure=shown, language=language))
+        frames.append(
+            rows.assign(kind=kind, language=rows["target" if english_first else "source"].map(LANGUAGE_NAMES))
+        )
+    rows = pd.concat(frames, ignore_index=True)
+    rows = rows[rows["metric"].isin(measures.values()) & rows["language"].notna()]
+    rows = rows.assign(measure=rows["metric"].map({metric: shown for shown, metric in measures.items()}))
+    every = [rows.assign(language=EVERY)] if len(there) > 1 else []
+    means = summary(pd.concat([*every, rows], ignore_index=True), ["kind", "measure", "language", "layer", "weight"])
+    languages = [EVERY] * len(every) + [LANGUAGE_NAMES[language] for language in there]
     return shift_shapes.over_weights(
-        pd.concat(frames, ignore_index=True).astype({"layer": int}), kinds=list(kinds), measures=list(measures),
-        languages=list(chosen), layers=int(table["layer"].max()), layer=layer_at(A_LAYER, table),
+        means.astype({"layer": int}), kinds=list(kinds), measures=list(measures),
+        languages=languages, layers=int(table["layer"].max()), layer=layer_at(A_LAYER, table),
         description="Convert rate, BLEU-1 and tokens of third languages over the weight of the shift, at a layer.",
     )  # fmt: skip
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from xling_utils.chapters.data_size import plan as data_size
 from xling_utils.chapters.planning import Planned
 from xling_utils.core.scales import FIRST_REPORTED_SEED, Scale
-from xling_utils.measures import over_seeds
+from xling_utils.measures import FEWEST_DRAWN
 
 TRAINED, UNTRAINED = "pretrained", "untrained"
 ALL_SEEDS = "all seeds"
@@ -34,22 +35,32 @@ def layer_at(depth: float, table: pd.DataFrame) -> int:
 
 
 def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Means with 95 % intervals over seeds, as :func:`data_size.summary` has them; of a single seed intervals are over
-    languages, and of a single language over the items that it was measured on."""
-    found = data_size.summary(rows, by)
+    """Means with 95 % intervals over seeds, as :func:`data_size.summary` has them; of a single seed as
+    :func:`_of_each_seed` has them."""
     if rows["seed"].nunique() > 1:
-        return found
-    for place, (_, group) in enumerate(rows.groupby(list(by), sort=False)):
-        language = group["source"].where(group["source"] != "en", group["target"])
-        values = group.groupby(language)["value"].mean()
-        found.loc[place, ["low", "high"]] = group[["low", "high"]].mean()
-        if len(values) > 1:
-            over = over_seeds(values.tolist()).drawn()
-            found.loc[place, ["low", "high"]] = over.low, over.high
-    return found
+        return data_size.summary(rows, by)
+    return _of_each_seed(rows, by).drop(columns="seed")
 
 
 def by_seed(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """:func:`summary` over all seeds, and of each alone: a column ``whose`` says which."""
-    each = [summary(own, by).assign(whose=f"seed {seed:.0f}") for seed, own in rows.groupby("seed")]
-    return pd.concat([summary(rows, by).assign(whose=ALL_SEEDS), *each], ignore_index=True)
+    each = _of_each_seed(rows, by)
+    each["whose"] = [f"seed {seed:.0f}" for seed in each["seed"]]
+    return pd.concat([summary(rows, by).assign(whose=ALL_SEEDS), each.drop(columns="seed")], ignore_index=True)
+
+
+def _of_each_seed(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Columns ``seed``, ``by``, ``value``, ``low``, ``high``, ``seeds``: means of each seed, with Student's 95 %
+    interval over its languages as charts show it, or, of a single language, over the items that it was measured on."""
+    from scipy.special import stdtrit
+
+    keys, language = ["seed", *by], rows["source"].where(rows["source"] != "en", rows["target"]).rename("language")
+    found = rows.groupby(keys, sort=False)[["value", "low", "high"]].mean()
+    means = rows.groupby([*keys, language], sort=False)["value"].mean().groupby(level=keys, sort=False)
+    languages = means.count()
+    half = means.std() / np.sqrt(languages) * stdtrit(languages - 1, 0.975)
+    half[languages < FEWEST_DRAWN] = float("nan")
+    several = languages > 1
+    found.loc[several, "low"] = (means.mean() - half)[several]
+    found.loc[several, "high"] = (means.mean() + half)[several]
+    return found.reset_index().assign(seeds=1)
