@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
 from tests.book import axe
@@ -149,6 +150,14 @@ def test_staged_notebook_says_nothing_of_the_machine(root: Path, tmp_path: Path)
     text = staged.read_text(encoding="utf-8")
     assert str(root) not in text
     assert "papermill" not in json.loads(text)["metadata"]
+
+
+def test_the_notebook_that_a_page_offers_is_there_to_be_run(sample_root: Path, sample_html: Path) -> None:
+    offered = nbformat.read(sample_html / "_sources/notebooks/01_sample.ipynb", as_version=4)
+    executed = nbformat.read(sample_root / "_build/executed/01_sample.ipynb", as_version=4)
+    code = [cell for cell in offered.cells if cell.cell_type == "code"]
+    assert code and not any(cell.outputs for cell in code)
+    assert any(cell.outputs for cell in executed.cells if cell.cell_type == "code"), "its page shows them"
 
 
 def test_buttons_open_the_notebook_of_a_chapter_in_binder_and_colab(root: Path, browser: Browser) -> None:

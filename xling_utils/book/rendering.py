@@ -8,6 +8,7 @@ so that a second render costs the changed pages only. A failed render leaves the
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -237,7 +238,19 @@ def _publish(rendered: Path, html: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(rendered, fresh, ignore=shutil.ignore_patterns(".buildinfo*", "*.map"))
     content_policy.protect(fresh)
+    for notebook in (fresh / "_sources").rglob("*.ipynb"):
+        _without_outputs(notebook)
     if html.exists():
         html.rename(old)
     fresh.rename(html)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _without_outputs(path: Path) -> None:
+    """The notebook that a page offers is there to be run: what it showed stands on the page, and would be a third of
+    the book."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"] = []
+    path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1), encoding="utf-8")
