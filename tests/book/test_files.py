@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from justhtml import JustHTML
@@ -35,3 +36,13 @@ def test_a_page_is_not_too_heavy(name: str, book: Path) -> None:
     own = re.findall(r'<(?:img|script|source)\b[^>]*\bsrc="([^"#?:]+)', page.read_text(encoding="utf-8"))
     own = [page.parent / address for address in own if "_static" not in address]
     assert page.stat().st_size + sum(file.stat().st_size for file in own) < HEAVIEST
+
+
+def test_the_rows_that_pages_offer_are_the_recorded_ones(book: Path) -> None:
+    offered = {path.name: path for path in book.glob("_downloads/*/*.zip")}
+    recorded = {path.name: path for path in (REPOSITORY / "book/records").glob("0?_*.controlled.csv")}
+    assert len(recorded) == 9 and {f"{name}.zip" for name in recorded} <= set(offered)
+    for name, path in recorded.items():
+        with ZipFile(offered[f"{name}.zip"]) as archive:
+            assert archive.namelist() == [name] and archive.read(name) == path.read_bytes()
+    assert not list(book.glob("_downloads/*/*.csv"))

@@ -122,7 +122,7 @@ def _origin(root: Path, chapter: str, scale: str) -> str:
     with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
         earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
     recipe = ", with an {ref}`earlier recipe <recipe>`" if earlier else ""
-    return f"{{download}}`Rows (CSV) <../book/records/{rows.name}>`, made by `{command}`{then}{recipe}."
+    return f"{{download}}`Rows (CSV, zipped) <../book/records/{rows.name}.zip>`, made by `{command}`{then}{recipe}."
 
 
 def _blocks(rows: Path) -> dict[int, tuple[int, str]]:

@@ -50,6 +50,7 @@ def enable() -> None:
 
     altair.renderers.register("xling", mime_bundle)
     altair.renderers.enable("xling")
+    altair.data_transformers.disable_max_rows()  # twenty seeds of any two conditions are 10,000; tests weigh the pages
 
 
 def mime_bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
