@@ -143,7 +143,7 @@ cka.transfer(chapter.both)
 # ## Do the two go together?
 #
 # Over layers, is retrieval best where CKA is highest: after rotation for two encoders, without one for a single encoder? With few layers a
-# correlation is a weak witness; here it is, seed by seed:
+# correlation is a weak witness; here it is, on average over seeds, with the lowest and the highest:
 
 # %% tags=["hide-input"]
 charts.show(cka.correlation(chapter.both))

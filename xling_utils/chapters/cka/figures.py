@@ -76,14 +76,22 @@ def transfer(table: pd.DataFrame) -> Any:
 
 
 def correlation(table: pd.DataFrame) -> pd.DataFrame:
-    """Pearson's r over layers of CKA and retrieval, a row a kind of encoders, seed and language."""
+    """Pearson's r over layers of CKA and retrieval, a row a kind of encoders and language: the mean over seeds, the
+    lowest and the highest."""
     rows = []
     for encoders in FOUND_BY:
         found = {f"r with {name}": correlations(table, encoders, metric) for name, metric in FORMS.items()}
-        for seed, target in next(iter(found.values())).index:
-            row = {"encoders": encoders, "language": LANGUAGE_NAMES[target], "seed": seed}
-            rows.append(row | {name: f"{values[seed, target]:.2f}" for name, values in found.items()})
+        for target in dict.fromkeys(target for _, target in next(iter(found.values())).index):
+            own = {name: values.xs(target, level="target") for name, values in found.items()}
+            row = {"encoders": encoders, "language": LANGUAGE_NAMES[target]}
+            row |= {name: _with_ends(values) for name, values in own.items()}
+            rows.append(row | {"seeds": max(map(len, own.values()))})
     return pd.DataFrame(rows)
+
+
+def _with_ends(values: pd.Series) -> str:
+    ends = f" ({values.min():.2f} to {values.max():.2f})" if len(values) > 1 else ""
+    return f"{values.mean():.2f}{ends}"
 
 
 def _rows(
