@@ -108,8 +108,8 @@ trained.samples("en", chapter.base) if trained else None
 
 # %% [markdown] tags=["of-the-record"]
 # The encoder that answers is one of real text, and comes with the book: write what you like. It runs in this page and sends nothing anywhere. Its
-# weights and its vocabulary, 9 MB, are read from beside the page when you first touch the form, and then take some 40 MB of memory. An answer to a short
-# sentence takes a core some 20 ms.
+# weights and its vocabulary, 10 MB, are read from beside the page when you first touch the form, and then take some 60 MB of memory. An answer to a short
+# sentence takes a core some 30 ms.
 
 # %% tags=["hide-input"]
 answering = mds.tried(chapter)

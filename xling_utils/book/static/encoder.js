@@ -215,7 +215,12 @@
 
   // The encoder, once its script has come; asked for again, the same.
   let asked;
-  const load = () => (asked ??= bookForms.script("encoder-data.js").then(() => new Encoder(window.encoderData)));
+  const load = () =>
+    (asked ??= bookForms.script("encoder-data.js").then(() => {
+      const encoder = new Encoder(window.encoderData);
+      delete window.encoderData; // its texts are as large as what was made of them
+      return encoder;
+    }));
 
   window.bookEncoder = { load };
 })();
