@@ -159,8 +159,8 @@ mds.over_weights(real.recorded)
 charts.show(mds.best(real.recorded), digits=1)
 
 # %% [markdown] tags=["of-the-record"]
-# Two sentences written for this book, as this encoder continues them when they are moved to Russian, with weights 1, 2 and 3. It is small and has read little: it knows
-# which language to answer in, and seldom what to say.
+# Two sentences written for this book, as the encoder that comes with it continues them when they are moved to Russian, with weights 1, 2 and 3. It is small and has read
+# little: it knows which language to answer in, and seldom what to say.
 
 # %% tags=["hide-input", "of-the-record"]
 answering.samples("en", "ru")
