@@ -136,7 +136,8 @@ def _measures(claims: Sequence[Claim]) -> str:
     found: dict[str, set[str]] = {}
     for where in (where for claim in claims for where in _selections(claim) if "metric" in where):
         layers = found.setdefault(where["metric"].replace("_", " "), set())
-        layers.update([str(where["layer"])] if "layer" in where else [])
+        if "layer" in where:
+            layers.add(str(where["layer"]))
     told = {name: f" (layer {', '.join(sorted(layers))})" if layers else "" for name, layers in found.items()}
     return ", ".join(f"{name}{told[name]}" for name in sorted(found))
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from xling_utils.charts.shapes import CONTRAST_MARKS, framed, measure_choice, tooltip
+from xling_utils.charts.shapes import CONTRAST_MARKS, framed, measure_choice, tooltip, within
 
 TWO_LINES = (
     "split(replace(replace(datum.label, regexp('^(?=.{20})(.*?), '), '$1,|'), "
@@ -33,9 +33,8 @@ def contrasts(
     legend = alt.Legend(title=None, orient="top", values=_of_measure(rows, shown))
     most = len(shown) / 2
     base = (
-        alt.Chart(_placed(rows, shown))
+        within(alt.Chart(_placed(rows, shown)))
         .transform_filter("datum.measure == measure_shown")
-        .transform_calculate(bottom="isValid(datum.low) ? max(0, datum.low) : null", top="min(1, datum.high)")
         .encode(
             y=alt.Y("condition:N", sort=list(conditions), title=None, axis=two_lines),
             yOffset=alt.YOffset("place:Q", scale=alt.Scale(domain=[-most, most])),

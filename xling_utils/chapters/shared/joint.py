@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
 from xling_utils.chapters.data_size import plan as data_size
 from xling_utils.chapters.planning import Planned
 from xling_utils.core.scales import FIRST_REPORTED_SEED, Scale
-from xling_utils.measures import FEWEST_DRAWN
 
 TRAINED, UNTRAINED = "pretrained", "untrained"
 ALL_SEEDS = "all seeds"
@@ -50,17 +48,12 @@ def by_seed(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def _of_each_seed(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Columns ``seed``, ``by``, ``value``, ``low``, ``high``, ``seeds``: means of each seed, with Student's 95 %
-    interval over its languages as charts show it, or, of a single language, over the items that it was measured on."""
-    from scipy.special import stdtrit
-
-    keys, language = ["seed", *by], rows["source"].where(rows["source"] != "en", rows["target"]).rename("language")
-    found = rows.groupby(keys, sort=False)[["value", "low", "high"]].mean()
-    means = rows.groupby([*keys, language], sort=False)["value"].mean().groupby(level=keys, sort=False)
-    languages = means.count()
-    half = means.std() / np.sqrt(languages) * stdtrit(languages - 1, 0.975)
-    half[languages < FEWEST_DRAWN] = float("nan")
-    several = languages > 1
-    found.loc[several, "low"] = (means.mean() - half)[several]
-    found.loc[several, "high"] = (means.mean() + half)[several]
-    return found.reset_index().assign(seeds=1)
+    """Columns ``seed``, ``by``, ``value``, ``low``, ``high``, ``seeds``: means of each seed, with an interval over its
+    languages (:func:`data_size.summary`, to which each is a seed) or, of a single language, over the items that it was
+    measured on."""
+    found = rows.groupby(["seed", *by], sort=False)[["value", "low", "high"]].mean().reset_index()
+    language = rows["source"].where(rows["source"] != "en", rows["target"])
+    over = data_size.summary(rows.assign(of=rows["seed"], seed=language), ["of", *by])
+    several = over["seeds"] > 1
+    found.loc[several, ["low", "high"]] = over.loc[several, ["low", "high"]]
+    return found.assign(seeds=1)
