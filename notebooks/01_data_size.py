@@ -266,7 +266,7 @@ data_size.explorer_widget(data_size.explored(chapter))
 # %% tags=["hide-input"]
 charts.show(data_size.compared(chapter), digits=6)
 
-# %% tags=["hide-input"]
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())
 
 # %% [markdown] tags=["of-the-record"]

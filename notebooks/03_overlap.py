@@ -246,5 +246,5 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 # **Further reading.** {cite:t}`k2020crosslingual`, section 3.1, for overlap and order; {cite:t}`wu2020emerging`, section 4, for domains and anchors;
 # {cite:t}`dufter2020identifying` for the same question put to a language and its double. On to chapter 4: {doc}`04_architecture`.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())

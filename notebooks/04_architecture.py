@@ -194,7 +194,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 # - Inference stays within ten points of chance at every level ({doc}`chapter 3 <03_overlap>` says why), so it can tell them apart less
 #   well than retrieval and named entities do.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())
 
 # %% [markdown] tags=["of-the-record"]

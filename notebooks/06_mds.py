@@ -129,7 +129,7 @@ mds.inference(chapter.both)
 charts.show(mds.inference_beside_paper(chapter.both), digits=1)
 
 # %% [markdown] tags=["of-the-record"]
-# *Parts of speech and parsing*, as Liu et al. (2020b) do it: zero-mean takes the language's mean away at the middle layer, in training and in testing; the shift leaves
+# *Parts of speech and parsing*, as {cite:t}`liu2020language` do it: zero-mean takes the language's mean away at the middle layer, in training and in testing; the shift leaves
 # training alone and adds the difference to English when it tests. A biaffine parser {cite}`dozat2017deep` is trained above the encoder; LAS counts words whose head and relation
 # are right, UAS those whose head is.
 
@@ -137,7 +137,7 @@ charts.show(mds.inference_beside_paper(chapter.both), digits=1)
 mds.syntax(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
-# English itself loses nothing when its mean is taken away; the other languages gain. Liu et al. (2020b) found that parsing gains by the shift alone;
+# English itself loses nothing when its mean is taken away; the other languages gain. {cite:t}`liu2020language` found that parsing gains by the shift alone;
 # here five seeds cannot tell the shift from zero-mean. Once both languages have their mean at the same place, it may not matter much which place that is.
 
 # %% [markdown] tags=["of-the-record"]
@@ -170,7 +170,7 @@ mds.syntax(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
 # The tagger was trained on English treebanks, and still finds less in most languages than one that gives every word its commonest English tag, with punctuation
-# and names to go by. The parser gains 1.8<!-- value: parsing gained on real text --> points of LAS by the shift (1.4<!-- value: parsing gained on real text low --> to 2.3<!-- value: parsing gained on real text high --> over five seeds), as Liu et al. (2020b) found, and less
+# and names to go by. The parser gains 1.8<!-- value: parsing gained on real text --> points of LAS by the shift (1.4<!-- value: parsing gained on real text low --> to 2.3<!-- value: parsing gained on real text high --> over five seeds), as {cite:t}`liu2020language` found, and less
 # by zero-mean, which brought them nothing: 0.5<!-- value: parsing gained by zero-mean on real text --> points (0.1<!-- value: parsing gained by zero-mean on real text low --> to 0.9<!-- value: parsing gained by zero-mean on real text high -->). That the
 # shift is the better of the two is what {doc}`the ledger </book/ledger>` leans to, and cannot tell for certain.
 #
@@ -251,5 +251,5 @@ charts.of_claims(claims.of_chapter(chapter))
 # **Further reading.** {cite:t}`liu2020study`, section 4, for the shift inside the encoder; {cite:t}`liu2020language` for the same at its output; {cite:t}`libovicky2020neutrality`
 # for what is left of the language. On to chapter 7: {doc}`07_cka`.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())

@@ -206,7 +206,7 @@ cka.layer_widget(chapter, "ru", "zh")
 #   encoders read the same sentences, so the value is an upper bound.
 # - The paper puts four Transformer layers above the frozen ones; here it is one, as the encoders are small.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())
 
 # %% [markdown] tags=["of-the-record"]

@@ -133,7 +133,7 @@ charts.of_claims(claims.of_chapter(chapter))
 # - An input holds 24 pieces. Sentences of the controlled world fit; of a long verse an encoder reads the beginning, and of a reversed
 #   one what was its end. When such a verse is to be found, some of its places are new to the encoder.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())
 
 # %% [markdown] tags=["of-the-record"]

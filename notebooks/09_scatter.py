@@ -119,7 +119,7 @@ charts.show(scatter.what_few_seeds_see(chapter))
 # What it means for other chapters: their seeds draw all three anew, so their intervals are of the kind *all drawn anew*. Conditions are compared within a
 # seed; the difference above shows what that is worth.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())
 
 # %% [markdown] tags=["of-the-record"]

@@ -353,3 +353,19 @@ def test_notes_in_the_margin_are_not_covered_by_the_contents(chapter: str, book:
             browser.run("scrollTo(0, arguments[0])", top - above)
             # The theme looks at what is in sight after a scroll, and folds slowly.
             browser.wait(lambda: browser.run(COVERED_NOTES) == [], "the contents stay over a note")
+
+
+@pytest.mark.parametrize(("name", "box"), [("controlled_world", "table.table"), ("run_experiment", "pre")])
+def test_what_goes_on_beyond_the_edge_fades_until_it_is_scrolled_to(
+    name: str, box: str, book: Path, browser: Browser
+) -> None:
+    browser.open(book / "book" / f"{name}.html", width=390)
+    wide = f"[...document.querySelectorAll('.goes-on')].filter((box) => box.matches(':has(> {box}), {box}'))"
+    browser.wait(lambda: browser.run(f"return {wide}.length > 0"), f"no {box} goes on")
+    first = browser.run(f"return {wide}[0]")
+    assert "gradient" in browser.run("return getComputedStyle(arguments[0]).maskImage", first)
+    browser.run("arguments[0].scrollLeft = arguments[0].scrollWidth", first)
+    gone = "return !arguments[0].classList.contains('goes-on')"
+    browser.wait(lambda: browser.run(gone, first), "it fades at its end, too")
+    sizes = "return [...document.querySelectorAll('.goes-on')].every((box) => box.scrollWidth > box.clientWidth)"
+    assert browser.run(sizes)

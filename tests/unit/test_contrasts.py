@@ -296,3 +296,20 @@ def test_seeds_that_take_languages_in_turn_have_a_mean_of_all():
     whose = list(dict.fromkeys(drawn["whose"]))
     assert whose[:2] == [layer_by_layer.ALL, "French, all seeds"] and "German, seed 13" in whose
     assert "French, seed 13" not in whose
+
+
+def test_little_is_less_than_the_most_that_a_table_read() -> None:
+    """Records may be of other sizes than the scale has by now."""
+    of = [
+        ("word2vec", 35_000, 256),
+        ("word2vec", 3_500, 5),
+        ("word2vec", 35_000, 5),
+        ("BERT", 35_000, 24),
+        ("BERT", 3_500, 6),
+    ]
+    table = pd.DataFrame(of, columns=["model", "sentences", "window"]).assign(task="word retrieval", value=0.1)
+    static = window_size.named(table, "word2vec", scale("natural"))
+    assert list(static["condition"]) == ["window 5", "window 256", "window 5, little data", "BERT"]
+    inputs = window_size.named(table, "BERT", scale("natural"))
+    assert list(inputs["condition"]) == ["24 tokens", "6 tokens, little data"]
+    assert set(inputs["condition"]) <= set(window_size.names(scale("natural")))

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
+from xling_utils.charts import tables
 from xling_utils.claims import ledger, replication
 from xling_utils.claims import power as planning
 from xling_utils.claims.listing import remarks, value, verdict
@@ -39,7 +40,7 @@ def summary() -> str:
     rows = []
     for scale in SHOWN:
         found = ledger.findings(scale)
-        rows.append(f"<p>{scale.capitalize()}</p>")
+        rows.append(f"<p>{_scale(scale).capitalize()}</p>")
         for name, papers in {**{p: [p] for p in PAPERS}, "A to E": PAPERS, **{o: [o] for o in OTHERS}}.items():
             rows.append(_bar(name, Counter(_kind(each) for each in found if each.claim.paper in papers)))
     keys = "".join(f'<li class="{slug}"><span></span>{words}</li>' for slug, words in KINDS.items())
@@ -70,7 +71,7 @@ def criteria() -> str:
         for name in CRITERIA:
             counts = Counter(finding.criteria[name] for finding in found)
             shown = f"<b>{name}</b>" if name == DECIDES else name
-            rows.append((scale, shown, *(counts[verdict] for verdict in COUNTED)))
+            rows.append((_scale(scale), shown, *(counts[verdict] for verdict in COUNTED)))
     return _table(("scale", "criterion", *COUNTED), rows)
 
 
@@ -80,7 +81,8 @@ def power() -> str:
     for scale in SHOWN:
         tested = [finding for finding in ledger.findings(scale) if any(part.interval.n > 1 for part in finding.parts)]
         needed = [planning.seeds(finding) for finding in tested]
-        rows.append((scale, len(tested), *(sum(n is not None and n <= count for n in needed) for count in COUNTS)))
+        decided = (sum(n is not None and n <= count for n in needed) for count in COUNTS)
+        rows.append((_scale(scale), len(tested), *decided))
     return _table(("scale", "claims", *(f"{n} seeds" for n in COUNTS)), rows)
 
 
@@ -113,8 +115,9 @@ def check() -> str:
 
 
 def _checked(row: Mapping[str, Any], listed: Set[str]) -> tuple[str, ...]:
-    cells = (html.escape(row["test"]), row["verdict"], f"{row['value']:+.3f}", f"{row['new']:+.3f}")
-    return (_named(row["claim"], listed), *cells, "yes" if row["repeated"] else "no")
+    values = (tables.typeset(f"{row[name]:+.3f}") for name in ("value", "new"))
+    repeated = "yes" if row["repeated"] else "no"
+    return (_named(row["claim"], listed), html.escape(row["test"]), row["verdict"], *values, repeated)
 
 
 def _named(claim: str, listed: Set[str]) -> str:
@@ -129,7 +132,7 @@ def page() -> str:
     choices = {
         "paper": {paper: paper for paper in (*PAPERS, *OTHERS)},
         "chapter": {claim.chapter: _number(claim) for claim in listed},
-        "scale": {scale: scale for scale in SHOWN},
+        "scale": {scale: _scale(scale) for scale in SHOWN},
         "verdict": {_slug(name): name for name in VERDICTS},
     }
     claims = [_claim(*found) for found in zip(listed, *by_scale, strict=True)]
@@ -142,11 +145,12 @@ def _claim(claim: ledger.Claim, *found: Finding) -> dict[str, Any]:
     scales = [
         {
             "scale": finding.scale,
+            "name": _scale(finding.scale),
             "kind": _kind(finding),
             "slug": _slug(finding.verdict),
             "verdict": verdict(finding),
             "figure": f"../notebooks/{claim.chapter}.html#{ledger.load().figure(claim, finding.scale)}",
-            "tests": [{"text": part.text, "value": value(part)} for part in finding.parts],
+            "tests": [{"text": part.text, "value": tables.typeset(value(part))} for part in finding.parts],
             "remarks": remarks(finding),
             "reason": finding.reason,
         }
@@ -157,6 +161,10 @@ def _claim(claim: ledger.Claim, *found: Finding) -> dict[str, Any]:
 
 def _number(claim: ledger.Claim) -> str:
     return claim.chapter.split("_", 1)[0].lstrip("0")
+
+
+def _scale(name: str) -> str:
+    return tables.SCALE_NAMES.get(name, name)
 
 
 def _slug(name: str) -> str:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from xling_utils.book import chapter_pages, content_policy, encoder_script, published_book
+from xling_utils.book import chapter_pages, content_policy, encoder_script, line_breaks, published_book
 from xling_utils.book.launch import with_buttons
 from xling_utils.book.published_book import STATIC
 from xling_utils.charts.offline import BUNDLE
@@ -242,6 +242,7 @@ def _publish(rendered: Path, html: Path) -> None:
     for folder in (fresh, old):
         shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(rendered, fresh, ignore=shutil.ignore_patterns(".buildinfo*", "*.map"))
+    line_breaks.allow(fresh)
     content_policy.protect(fresh)
     for notebook in (fresh / "_sources").rglob("*.ipynb"):
         _without_outputs(notebook)

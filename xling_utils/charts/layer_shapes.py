@@ -19,6 +19,8 @@ LIGHT = ("#eef5fb", "#5ba3cf")
 """From 0 to 1, so light that dark text can be read on all of it."""
 SHADES = ("#f4f8fc", "#0b4f82")
 """From 0 to 1, where no text stands on them."""
+FIELDS, NUMBERS = "fields", "numbers"
+"""Names of marks, for the page's style: on a dark page their colours are turned round."""
 NARROW, SQUARE = 420, 24  # pixels
 ONE_WORD_A_LINE = "split(datum.label, ' ')"
 """So that labels fit side by side on a phone."""
@@ -41,7 +43,8 @@ def heat_map(
     )
     colour = alt.Color("value:Q", scale=alt.Scale(range=list(LIGHT), domain=[0, 1]), legend=None)
     text = base.mark_text(fontSize=12, color="#222222").encode(text=alt.Text("value:Q", format=".2f"))
-    chart = alt.layer(base.mark_rect().encode(color=colour), text).add_params(*choices)
+    fields = base.mark_rect().encode(color=colour).properties(name=FIELDS)
+    chart = alt.layer(fields, text.properties(name=NUMBERS)).add_params(*choices)
     return framed(chart, description, 34 * rows["layer"].nunique())
 
 
@@ -131,7 +134,7 @@ def over_depth(rows: pd.DataFrame, kinds: Sequence[str], y_title: str, descripti
 def between_layers(rows: pd.DataFrame, x_title: str, y_title: str, description: str) -> alt.Chart:
     """A square a pair of layers, darker the higher ``value`` is. ``rows`` has columns ``layer``, upwards, and
     ``beside_layer``, to the right."""
-    chart = alt.Chart(rows).mark_rect().encode(
+    chart = alt.Chart(rows, name=FIELDS).mark_rect().encode(
         x=alt.X("beside_layer:O", title=x_title, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("layer:O", sort="descending", title=y_title),
         color=alt.Color("value:Q", title=None, scale=alt.Scale(range=list(SHADES), domain=[0, 1], clamp=True)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -16,18 +18,33 @@ SCALE_NAMES = {"natural": "real text"}
 """Scale -> its name in tables, where that is another."""
 NOTHING = "–"
 """What stands for a value that is missing."""
+RIGHT: Any = [{"selector": "", "props": "text-align: right"}]
+HYPHEN = re.compile(r"(?<![\w.-])-(?=[.\d])")
+"""One that says that the number behind it is negative."""
 
 
 def show(frame: pd.DataFrame | None, digits: int = 3) -> Styler | None:
-    """The table without its index, numbers to ``digits`` decimals, a dash for what is missing, text and names of
-    columns escaped, the latter with spaces for underscores. Nothing of no table."""
-    if frame is None:
+    """The table without its index, numbers to ``digits`` decimals and to the right, a dash for what is missing, text
+    and names of columns escaped, the latter with spaces for underscores. Nothing of a table without rows."""
+    if frame is None or frame.empty:
         return None
     frame = frame.rename(columns=lambda name: str(name).replace("_", " "))
-    whole = [c for c in frame.columns if pd.api.types.is_integer_dtype(frame[c])]
+    numbers = frame.select_dtypes("number").columns
     style = frame.style.hide(axis="index").set_table_attributes('class="dataframe"')
-    style = style.format(precision=digits, na_rep=NOTHING, escape="html").format_index(axis="columns", escape="html")
-    return style.format("{:,}", na_rep=NOTHING, subset=whole) if whole else style
+    style = style.format(na_rep=NOTHING, escape="html").format_index(axis="columns", escape="html")
+    for column in numbers:
+        places = 0 if pd.api.types.is_integer_dtype(frame[column]) else digits
+        style = style.format(partial(_number, places=places), na_rep=NOTHING, subset=[column])
+    return style.set_table_styles({column: RIGHT for column in numbers}, overwrite=False)
+
+
+def _number(value: float, places: int) -> str:
+    return typeset(f"{value:,.{places}f}")
+
+
+def typeset(text: str) -> str:
+    """``text`` with a minus sign before every negative number, where a keyboard has a hyphen."""
+    return HYPHEN.sub("\N{MINUS SIGN}", text)
 
 
 def of_earlier_recipe(earlier: bool) -> HTML | None:
@@ -36,9 +53,9 @@ def of_earlier_recipe(earlier: bool) -> HTML | None:
         return None
     return HTML(
         '<div class="admonition note"><p class="admonition-title">Recorded by an earlier recipe</p><p>The recorded '
-        "runs of this page were trained before encoders were trained as they are now (<i>Metrics: how an encoder is "
-        "trained</i>). They are compared with one another only. What this machine has trained is not drawn beside "
-        "them: its values are in the column <i>this machine</i> of the verdicts.</p></div>"
+        "runs of this page are older than the recipe that encoders are trained by now (page <i>Metrics</i>), and are "
+        "compared with one another only. What this machine has trained is not drawn beside them: its values stand "
+        "under <i>Verdicts</i>, in the tests of each claim.</p></div>"
     )
 
 
@@ -72,9 +89,9 @@ def of_claims(frame: pd.DataFrame | None) -> HTML | None:
 def _scale(name: str, rows: pd.DataFrame) -> dict[str, Any]:
     """What the template shows of a claim at a scale; columns without a value are left out."""
     given = rows.drop(columns=list(ONCE)).dropna(axis="columns", how="all")
-    shown = given.astype(object).where(given.notna(), NOTHING)
+    shown = given.astype(object).where(given.notna(), NOTHING).map(typeset)
     tests = [
         {"text": text, "values": values} for text, values in zip(rows["test"], shown.to_numpy().tolist(), strict=True)
     ]
-    once = {key: rows[key].iloc[0] for key in ("verdict", "effect")}
+    once = {"verdict": rows["verdict"].iloc[0], "effect": typeset(rows["effect"].iloc[0])}
     return {"name": SCALE_NAMES.get(name, name), "columns": list(given), "tests": tests, **once}

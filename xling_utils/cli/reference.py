@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 KIND = re.compile(r" <[^>]*>$")
 """What the help says of the type of an argument, in Python's words."""
 
+OPTION = re.compile(r"(?<![\w`-])--[a-z][a-z-]*")
+"""One that a sentence names."""
+
 MEANINGS = {
     "experiment": "the experiment of the papers, `R01` to `R33`, or of the appendix",
     "scale": "`smoke`, `controlled`, `natural` or `paper`",
@@ -95,7 +98,7 @@ def _commands(path: str, command: Any) -> Iterator[str]:
     usage = " ".join(command.collect_usage_pieces(context))
     yield f"## {path}\n\n`{path} {usage}`\n\n{command.help}"
     said = [parameter.get_help_record(context) for parameter in command.params]
-    rows = [(f"`{KIND.sub('', name)}`", words.replace("|", "\\|")) for name, words in said]
+    rows = [(f"`{KIND.sub('', name)}`", OPTION.sub(r"`\g<0>`", words).replace("|", "\\|")) for name, words in said]
     if rows:
         yield _table(("argument or option", "meaning"), rows)
 

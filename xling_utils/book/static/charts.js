@@ -24,6 +24,7 @@
         gridColor: INK,
         gridOpacity: 0.12,
         labelSeparation: 6,
+        labelFlush: false,
       },
       legend: {
         ...text,

@@ -62,9 +62,9 @@ def words(table: pd.DataFrame) -> Any:
 def transfer(table: pd.DataFrame) -> Any:
     """Figure: named entities and parsing on the states of each layer, through an alignment of contextual words; none
     where nothing was measured."""
-    kinds = {
-        f"{MONOLINGUAL}, rotation": (MONOLINGUAL, ""), f"{MONOLINGUAL}, random rotation": (MONOLINGUAL, "_random"),
-        BILINGUAL: (BILINGUAL, ""), f"{BILINGUAL}, rotation": (BILINGUAL, "_aligned"),
+    kinds = {  # in the order of the other figures: it gives their colours
+        BILINGUAL: (BILINGUAL, ""), f"{MONOLINGUAL}, rotation": (MONOLINGUAL, ""),
+        f"{BILINGUAL}, rotation": (BILINGUAL, "_aligned"), f"{MONOLINGUAL}, random rotation": (MONOLINGUAL, "_random"),
     }  # fmt: skip
     rows = _rows(table, TRANSFER, kinds)
     if rows.empty:

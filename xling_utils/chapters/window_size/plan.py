@@ -65,21 +65,24 @@ def names(scale: Scale) -> list[str]:
     small, large = scale.sentences
     windows = (scale.training.length, *scale.short_windows)
     wide, narrow = windows[0], windows[-1]
-    return [*(_name(large, w, scale) for w in windows), _name(small, wide, scale), _name(small, narrow, scale)]
+    return [*(_name(large, w, large) for w in windows), _name(small, wide, large), _name(small, narrow, large)]
 
 
-def _name(sentences: float, window: float, scale: Scale, unit: str = "{:.0f} tokens") -> str:
-    return unit.format(window) + (", little data" if sentences != scale.sentences[-1] else "")
+def _name(sentences: float, window: float, most: float, unit: str = "{:.0f} tokens") -> str:
+    return unit.format(window) + (", little data" if sentences < most else "")
 
 
 def named(table: pd.DataFrame, model: str, scale: Scale) -> pd.DataFrame:
-    """The rows of one model with a column ``condition`` for figures; beside those of word2vec BERT's alignment, on the
-    longest input at the large size."""
+    """The rows of one model with a column ``condition`` for figures: much text first, which is what the table's runs
+    read most of, for records may be of other sizes; long inputs of BERT first, narrow windows of word2vec. Beside those
+    of word2vec stands BERT's alignment on the longest input with much text."""
     rows, unit = table[table["model"] == model], "{:.0f} tokens" if model == "BERT" else "window {:.0f}"
+    most = table["sentences"].max()
+    rows = rows.sort_values(["sentences", "window"], ascending=[False, model != "BERT"], kind="stable")
     sizes = zip(rows["sentences"], rows["window"], strict=True)
-    shown = rows.assign(condition=[_name(*size, scale, unit) for size in sizes])
+    shown = rows.assign(condition=[_name(*size, most, unit) for size in sizes])
     if model == "BERT":
         return shown
-    longest = (table["sentences"] == scale.sentences[-1]) & (table["window"] == scale.training.length)
+    longest = (table["sentences"] == most) & (table["window"] == scale.training.length)
     base = table[longest & (table["model"] == "BERT") & (table["task"] == "word retrieval")]
     return pd.concat([shown, base.assign(condition="BERT")], ignore_index=True)

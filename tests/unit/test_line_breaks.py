@@ -1,0 +1,30 @@
+"""Names of a program are broken between their words, and short ones not at all."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from xling_utils.book import line_breaks
+
+
+@pytest.mark.parametrize(
+    ("word", "written"),
+    [
+        ("--records-only", '<span class="pre short">--records-only</span>'),
+        ("&lt;key&gt;/&lt;step&gt;", '<span class="pre short">&lt;key&gt;/&lt;step&gt;</span>'),
+        ("test_a_run_ends_in_the_same_bits", "test_<wbr>a_<wbr>run_<wbr>ends_<wbr>in_<wbr>the_<wbr>same_<wbr>bits"),
+        ("text/&lt;language&gt;/&quot;a.b&quot;", "text/<wbr>&lt;language&gt;/<wbr>&quot;a.<wbr>b&quot;"),
+        ("bert-base-multilingual-cased", "bert-base-multilingual-cased"),
+    ],
+)
+def test_places_are_between_words(word: str, written: str, tmp_path: Path) -> None:
+    page = tmp_path / "book/page.html"
+    page.parent.mkdir()
+    page.write_text(f'<p>_a.b/c_ <code><span class="pre">{word}</span></code></p>', encoding="utf-8")
+    line_breaks.allow(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    assert written in text and text.startswith("<p>_a.b/c_ ")
+    assert re.sub("<[^>]*>", "", text) == f"_a.b/c_ {word}", "what is read and copied stays the same"
