@@ -355,7 +355,7 @@ def test_notes_in_the_margin_are_not_covered_by_the_contents(chapter: str, book:
             browser.wait(lambda: browser.run(COVERED_NOTES) == [], "the contents stay over a note")
 
 
-@pytest.mark.parametrize(("name", "box"), [("controlled_world", "table.table"), ("run_experiment", "pre")])
+@pytest.mark.parametrize(("name", "box"), [("controlled_world", "table.table"), ("cluster", "pre")])
 def test_what_goes_on_beyond_the_edge_fades_until_it_is_scrolled_to(
     name: str, box: str, book: Path, browser: Browser
 ) -> None:
