@@ -24,7 +24,9 @@ def of(chapter: str) -> list[str]:
     said = [cell.source for cell in cells if own_run.OF_THE_RECORD in cell.metadata.get("tags", ())]
     said += [cell.source.splitlines()[0] for cell in cells if own_run.ASKED in cell.metadata]
     said += [
-        cell.metadata["mystnb"]["figure"]["caption"].split("\n\n")[0] for cell in cells if "mystnb" in cell.metadata
+        cell.metadata["mystnb"]["figure"]["caption"].split("\n\n")[0]
+        for cell in cells
+        if "figure" in cell.metadata.get("mystnb", {})
     ]
     pieces = [" ".join(piece.split()) for text in said if "chapter." not in text for piece in MARKS.split(text)]
     return [piece for piece in pieces if len(piece) >= SHORTEST]
