@@ -29,12 +29,12 @@ def show(frame: pd.DataFrame | None, digits: int = 3) -> Styler | None:
     if frame is None or frame.empty:
         return None
     frame = frame.rename(columns=lambda name: str(name).replace("_", " "))
-    numbers = frame.select_dtypes("number").columns
+    places = {column: digits for column in frame.select_dtypes("number").columns}
+    places |= {column: 0 for column in places if pd.api.types.is_integer_dtype(frame[column])}
+    numbers = {column: partial(_number, places=count) for column, count in places.items()}
     style = frame.style.hide(axis="index").set_table_attributes('class="dataframe"')
-    style = style.format(na_rep=NOTHING, escape="html").format_index(axis="columns", escape="html")
-    for column in numbers:
-        places = 0 if pd.api.types.is_integer_dtype(frame[column]) else digits
-        style = style.format(partial(_number, places=places), na_rep=NOTHING, subset=[column])
+    style = style.format(numbers, precision=digits, na_rep=NOTHING, escape="html")
+    style = style.format_index(axis="columns", escape="html")
     return style.set_table_styles({column: RIGHT for column in numbers}, overwrite=False)
 
 
