@@ -20,6 +20,8 @@ XLING := XLING_STORE="$${XLING_STORE:-$(CURDIR)/runs}" "$(CURDIR)/$(BIN)/xling"
 
 # Nothing here asks the Hub; without this an unreachable Hub costs half a minute of retries a call.
 export HF_HUB_OFFLINE := 1
+# What is imported is compiled once, not in each of the hundreds of processes of a book and of its tests.
+unexport PYTHONDONTWRITEBYTECODE
 # uv reads its own variable where pip reads PIP_FIND_LINKS (a folder of wheels, such as a CPU build of torch).
 export UV_FIND_LINKS ?= $(shell printf '%s' "$${PIP_FIND_LINKS:-}" | tr ' ' ',')
 

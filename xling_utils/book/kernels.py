@@ -13,8 +13,6 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, TextIO
 from uuid import uuid4
 
-from xling_utils.core import startup
-
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
@@ -104,7 +102,7 @@ class Kernels:
                 spec = get_kernel_dict()
                 # Else every kernel warns that it listens on this machine, and reports its own end as an error.
                 options = ["-f", "{connection_file}", "--log-level=CRITICAL"]
-                return KernelSpec(**{**spec, "argv": [*startup.command(startup.KERNEL), *options]})
+                return KernelSpec(**{**spec, "argv": [sys.executable, "-m", "ipykernel_launcher", *options]})
 
             async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
                 os.makedirs(jupyter_runtime_dir(), mode=0o700, exist_ok=True)

@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -26,7 +27,6 @@ from xling_utils.book import chapter_pages, content_policy, encoder_script, line
 from xling_utils.book.launch import with_buttons
 from xling_utils.book.published_book import STATIC
 from xling_utils.charts.offline import BUNDLE
-from xling_utils.core import startup
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import yaml_mapping
 from xling_utils.core.identity import PACKAGE
@@ -148,7 +148,9 @@ def render(
 
 def _render(staged: Path, build: Path, strict: bool) -> None:
     command = [
-        *startup.command(startup.RENDERER),
+        sys.executable,
+        "-c",
+        "from jupyter_book.cli.main import main; main()",
         "build",
         str(staged),
         "-n",

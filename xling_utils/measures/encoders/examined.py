@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xling_utils.core import startup
 from xling_utils.core.errors import UserError, first_line
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def examine(name: str, languages: Sequence[str], data: Path | None, sentences: i
     asked = {"name": name, "languages": list(languages), "data": data and str(data), "aligned": aligned}
     try:
         done = subprocess.run(
-            startup.command(CODE), input=json.dumps(asked | {"sentences": sentences}), stdout=subprocess.PIPE,
+            [sys.executable, "-c", CODE], input=json.dumps(asked | {"sentences": sentences}), stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, errors="replace", timeout=SECONDS, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
