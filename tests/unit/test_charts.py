@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from xling_utils.charts import contrast_shapes, layer_shapes, offline, shapes, shift_shapes
+from xling_utils.charts import contrast_shapes, layer_shapes, offline, shapes, share_shapes, shift_shapes
 from xling_utils.core.errors import UserError
 
 RUNS = pd.DataFrame(
@@ -221,7 +221,31 @@ def test_bars_end_where_the_measure_does() -> None:
     first = layers("one")["layer"][0]
     transforms = {each["as"]: each["calculate"] for each in first["transform"] if "as" in each}
     assert "max(0, datum.low)" in transforms["bottom"] and "min(1, datum.high)" in transforms["top"]
-    assert all("isValid" in each for each in transforms.values()), "no bar where there is no interval"
+    assert "isValid" in transforms["bottom"] and "isValid" in transforms["top"], "no bar where there is no interval"
+
+
+def test_bars_of_two_kinds_stand_beside_each_other() -> None:
+    drawn = vl_convert.vegalite_to_svg(layers("one", "other"))
+    bars = re.findall(r'rule mark" transform="translate\(([\d.]+),', drawn)
+    assert len(bars) == len(set(bars)) == 2
+
+
+def test_bars_that_go_on_end_in_an_arrow() -> None:
+    ends = {"letters": (0.7, 0.9), "order": (-0.4, 1.9)}
+    rows = [
+        {"taken": name, "scale": "natural", "left": 0.8, "low": low, "high": high, "seeds": 5}
+        for name, (low, high) in ends.items()
+    ]
+    chart = share_shapes.shares(
+        pd.DataFrame(rows), order=list(ends), groups=["natural"], x_title="left", description="What is left."
+    )
+    drawn = vl_convert.vegalite_to_svg(chart.to_dict())
+    marks = re.findall(r'"point" transform="translate\(([\d.]+),', drawn)
+    assert sorted(marks, key=float)[:: len(marks) - 1] == ["0", str(shapes.WIDTH)] and len(marks) == len(ends) + 2
+
+
+def test_the_axis_says_the_measure_that_is_chosen() -> None:
+    assert ">f1</text>" in vl_convert.vegalite_to_svg(contrasts())
 
 
 def test_languages_stand_by_value_with_their_gain_beside_them() -> None:

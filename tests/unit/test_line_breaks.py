@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -20,11 +19,7 @@ from xling_utils.book import line_breaks
         ("bert-base-multilingual-cased", "bert-base-multilingual-cased"),
     ],
 )
-def test_places_are_between_words(word: str, written: str, tmp_path: Path) -> None:
-    page = tmp_path / "book/page.html"
-    page.parent.mkdir()
-    page.write_text(f'<p>_a.b/c_ <code><span class="pre">{word}</span></code></p>', encoding="utf-8")
-    line_breaks.allow(tmp_path)
-    text = page.read_text(encoding="utf-8")
+def test_places_are_between_words(word: str, written: str) -> None:
+    text = line_breaks.allowed(f'<p>_a.b/c_ <code><span class="pre">{word}</span></code></p>')
     assert written in text and text.startswith("<p>_a.b/c_ ")
     assert re.sub("<[^>]*>", "", text) == f"_a.b/c_ {word}", "what is read and copied stays the same"

@@ -13,7 +13,6 @@ import hashlib
 import re
 from collections.abc import Iterable
 from html.parser import HTMLParser
-from pathlib import Path
 
 FIXED = (
     "default-src 'none'",
@@ -35,16 +34,14 @@ DATA = "json"
 """What the kinds of script elements end in that hold data."""
 
 
-def protect(html: Path) -> None:
-    """Writes its policy into every page under ``html``, behind the declaration of its characters; a page without one
-    only sends the reader on."""
-    for page in sorted(html.rglob("*.html")):
-        text = page.read_text(encoding="utf-8")
-        if declared := CHARSET.search(text):
-            place = declared.end()
-            policy = policy_for(_inline_scripts(text, whole=page.relative_to(html).as_posix() in THEMES_OWN))
-            meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}" />'
-            page.write_text(f"{text[:place]}\n    {meta}{text[place:]}", encoding="utf-8")
+def protected(page: str, name: str) -> str:
+    """A ``page`` of HTML, called ``name`` within the book, with its policy behind the declaration of its characters;
+    one without that only sends the reader on."""
+    if not (declared := CHARSET.search(page)):
+        return page
+    policy = policy_for(_inline_scripts(page, whole=name in THEMES_OWN))
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}" />'
+    return f"{page[: declared.end()]}\n    {meta}{page[declared.end() :]}"
 
 
 def policy_for(scripts: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from xling_utils.chapters.data_size import figures as data_size_figures
 from xling_utils.chapters.data_size import word_map
 from xling_utils.chapters.mds import figures as mds_figures
 from xling_utils.chapters.overlap.plan import DEFAULT, FAKE, PERMUTED, SEPARATE, UNIGRAMS
-from xling_utils.charts import offline, shapes
+from xling_utils.charts import offline, share_shapes
 from xling_utils.claims.predicates import Predicate, Rows, sample
 from xling_utils.core.scales import scale as scale_of
 from xling_utils.measures import Interval, over_seeds
@@ -92,7 +92,7 @@ def taken_away() -> Any:
         for lesson, share in left(scale)
     )
     order = found[found["scale"] == SCALES[0]].sort_values("left", ascending=False)["taken"]
-    return shapes.shares(
+    return share_shapes.shares(
         found, order=list(order), groups=SCALES, x_title="alignment that is left",
         description="Share of alignment that is left without each thing: near all of it without shared letters or "
         "pieces, next to nothing without word order, sentences or shared parameters.",

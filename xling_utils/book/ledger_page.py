@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
@@ -20,6 +21,7 @@ SHOWN = ("controlled", "natural")
 PAPERS, OTHERS = ("A", "B", "C", "D", "E"), ("peer", "control")
 COUNTED = (*DECIDED, OPEN)
 """The verdicts on which criteria may differ."""
+NUMBER = re.compile(r"[+\N{MINUS SIGN}]?[\d.,]+")
 COUNTS = (3, 5, 10, 20, 40)
 """Numbers of seeds that are planned for."""
 KINDS = {
@@ -86,10 +88,15 @@ def power() -> str:
     return _table(("scale", "claims", *(f"{n} seeds" for n in COUNTS)), rows)
 
 
-def _table(head: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
-    """HTML of cells that are HTML already."""
-    names = "".join(f"<th>{cell}</th>" for cell in head)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """HTML of cells that are HTML already; columns of numbers stand to the right."""
+    numbers = [all(NUMBER.fullmatch(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
+
+    def line(kind: str, cells: Sequence[object]) -> str:
+        right = (' class="number"' if number else "" for number in numbers)
+        return "".join(f"<{kind}{to}>{cell}</{kind}>" for to, cell in zip(right, cells, strict=True))
+
+    names, body = line("th", head), "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
     return (
         '<div class="pst-scrollable-table-container"><table class="dataframe">'
         f"<thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import html
 import re
-from pathlib import Path
 
 SHORT = 20
 """Letters that any line has room for."""
@@ -15,13 +14,9 @@ PARENTHESIS = '<span class="sig-paren">(</span>'
 BEHIND = re.compile(r"(?<=[._/=,:(])")
 
 
-def allow(pages: Path) -> None:
-    """Writes the places into every page under ``pages``."""
-    for page in sorted(pages.rglob("*.html")):
-        text = page.read_text(encoding="utf-8")
-        allowed = WORD.sub(_word, text).replace(PARENTHESIS, f"{PARENTHESIS}<wbr>")
-        if allowed != text:
-            page.write_text(allowed, encoding="utf-8")
+def allowed(page: str) -> str:
+    """A ``page`` of HTML with these places in it."""
+    return WORD.sub(_word, page).replace(PARENTHESIS, f"{PARENTHESIS}<wbr>")
 
 
 def _word(found: re.Match[str]) -> str:

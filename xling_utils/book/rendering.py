@@ -244,8 +244,9 @@ def _publish(rendered: Path, html: Path) -> None:
     for folder in (fresh, old):
         shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(rendered, fresh, ignore=shutil.ignore_patterns(".buildinfo*", "*.map"))
-    line_breaks.allow(fresh)
-    content_policy.protect(fresh)
+    for page in fresh.rglob("*.html"):
+        text = line_breaks.allowed(page.read_text(encoding="utf-8"))
+        page.write_text(content_policy.protected(text, page.relative_to(fresh).as_posix()), encoding="utf-8")
     for notebook in (fresh / "_sources").rglob("*.ipynb"):
         _without_outputs(notebook)
     if html.exists():

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         offline,
         pair_shapes,
         shapes,
+        share_shapes,
         shift_shapes,
         tables,
     )

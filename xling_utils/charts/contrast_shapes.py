@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from xling_utils.charts.shapes import CONTRAST_MARKS, framed, measure_choice, tooltip, within
+from xling_utils.charts.shapes import CONTRAST_MARKS, framed, measure_choice, named_below, tooltip, within
 
 TWO_LINES = (
     "split(replace(replace(datum.label, regexp('^(?=.{20})(.*?), '), '$1,|'), "
@@ -61,7 +61,8 @@ def contrasts(
     name = line.mark_text(baseline="bottom", dy=-3, color="currentColor", fontSize=11)  # above, where no mark is
     chart = alt.layer(bars, marks, floor, name.encode(y=alt.value(0), text="name:N"))
     line_height = max(34, 11 * len(shown))  # room for the marks of a condition, one below the other
-    return framed(chart.add_params(measure), description, max(120, line_height * len(conditions)))
+    height = max(120, line_height * len(conditions))
+    return framed(chart.add_params(measure), description, height, title=named_below(measure))
 
 
 def _placed(rows: pd.DataFrame, shown: Sequence[str]) -> pd.DataFrame:

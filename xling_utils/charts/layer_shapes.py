@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ FIELDS, NUMBERS = "fields", "numbers"
 NARROW, SQUARE = 420, 24  # pixels
 ONE_WORD_A_LINE = "split(datum.label, ' ')"
 """So that labels fit side by side on a phone."""
+BESIDE = 4
+"""Pixels between the bars of two kinds at the same place, so that none covers another."""
 
 
 def heat_map(
@@ -102,17 +105,30 @@ def lines(rows: alt.Chart, kinds: Sequence[str], x: alt.X, y_title: str | None, 
     """A line a kind over ``x`` with bars from ``low`` to ``high``, but not beyond 0 and ``most``, where the measure
     ends; the legend picks a kind."""
     pick, base = by_kind(within(rows, most), kinds, "kind:N", str(x.shorthand))
-    base = base.encode(x=x)
-    y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True))
-    values = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=60)).encode(y=y)
-    bars = base.mark_rule(strokeWidth=2).encode(y=alt.Y("bottom:Q", title=y_title), y2="top:Q")
-    return alt.layer(bars.add_params(pick), values)
+    y, bottom = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True)), alt.Y("bottom:Q", title=y_title)
+    there = _there(rows, kinds)
+    drawn = []
+    for number, kind in enumerate(there):
+        aside = BESIDE * (number - (len(there) - 1) / 2)
+        one = base.transform_filter(f"datum.kind == {json.dumps(kind)}").encode(x=x)
+        points = alt.OverlayMarkDef(size=60, xOffset=aside)
+        drawn += [
+            one.mark_rule(strokeWidth=2, xOffset=aside).encode(y=bottom, y2="top:Q"),
+            one.mark_line(strokeWidth=2.5, xOffset=aside, point=points).encode(y=y),
+        ]
+    first, *others = drawn
+    return alt.layer(first.add_params(pick), *others)
+
+
+def _there(rows: alt.Chart, kinds: Sequence[str]) -> list[str]:
+    """Those of ``kinds`` that ``rows`` has."""
+    return [kind for kind in kinds if kind in set(rows.data["kind"])]
 
 
 def by_kind(rows: alt.Chart, kinds: Sequence[str], *told: str) -> tuple[alt.Parameter, alt.Chart]:
     """``rows`` in a colour a kind, of which a click on the legend picks one; tooltips say the columns ``told``."""
     pick = alt.selection_point(fields=["kind"], bind="legend", name="kind_pick")
-    there = [kind for kind in kinds if kind in set(rows.data["kind"])]
+    there = _there(rows, kinds)
     hues, greys = iter(HUES), iter(GREYS)
     palette = [next(greys if any(name in kind for name in UNLEARNED) else hues) for kind in there]
     colour = alt.Color(

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from xling_utils.charts.layer_shapes import HUES
+from xling_utils.charts.layer_shapes import BESIDE, HUES
 from xling_utils.charts.shapes import framed, measure_choice, tooltip, whose_choice, within
 
 FIRST, SECOND, *_ = HUES
 CHANCE = "chance"
-BESIDE = 4  # pixels, so that bars do not cover each other
 
 
 def pairs(

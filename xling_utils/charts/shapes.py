@@ -56,8 +56,6 @@ CONTRAST_MARKS = {
     "real text": (SHOWN_COLOURS["real text"], "triangle"),
     **LANGUAGE_MARKS,
 }
-SCALE_MARKS = {"controlled": ("#1F83C4", "circle"), "natural": ("#D55E00", "diamond")}
-"""Scale -> colour and shape."""
 WIDTH, HEIGHT = 640, 260
 """Of a figure where nothing fits it to its column: in a notebook, as a picture."""
 NAME_OF_A_LINE, NAME_OF_A_LANGUAGE = 48, 40  # pixels
@@ -113,35 +111,6 @@ def intervals(
         chosen = alt.binding_select(options=languages, name="Language ")
         chart = chart.add_params(alt.param(name="language_shown", value=languages[0], bind=chosen))
     return _framed(chart, description, room=NAME_OF_A_LINE)
-
-
-def shares(
-    rows: pd.DataFrame, *, order: Sequence[str], groups: Sequence[str], x_title: str, description: str
-) -> alt.LayerChart:
-    """A line a thing, a mark a scale with a bar from ``low`` to ``high``; the whole is at 100 %.
-
-    ``rows`` has columns ``taken``, ``scale``, ``left``, ``low``, ``high``, ``seeds``. Bars are cut at -10 and 160 %.
-    """
-    marks = [SCALE_MARKS[name] for name in groups]
-    base = alt.Chart(rows).encode(
-        y=alt.Y("taken:N", title=None, sort=list(order), axis=alt.Axis(labelLimit=230, ticks=False, domain=False)),
-        yOffset=alt.YOffset("scale:N", sort=list(groups)),
-        color=alt.Color(
-            "scale:N",
-            scale=alt.Scale(domain=list(groups), range=[colour for colour, _ in marks]),
-            legend=alt.Legend(title=None, orient="top"),
-        ),
-        tooltip=[
-            "taken:N", "scale:N", alt.Tooltip("left:Q", format=".0%"), alt.Tooltip("low:Q", format=".0%"),
-            alt.Tooltip("high:Q", format=".0%"), "seeds:Q",
-        ],
-    )  # fmt: skip
-    x = alt.X("left:Q", title=x_title, axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[-0.1, 1.6]))
-    bars = base.mark_rule(strokeWidth=2.5, clip=True).encode(x=alt.X("low:Q", title=x_title), x2="high:Q")
-    shape = alt.Shape("scale:N", scale=alt.Scale(domain=list(groups), range=[shape for _, shape in marks]))
-    points = base.mark_point(size=80, filled=True, opacity=1, clip=True).encode(x=x, shape=shape)
-    lines = alt.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color="#888888").encode(x="at:Q")
-    return framed(alt.layer(lines, bars, points), description, alt.Step(15))
 
 
 def chance_line(chance: pd.DataFrame, where: str = "true") -> alt.LayerChart:
@@ -247,6 +216,11 @@ def measure_choice(measures: Sequence[str], name: str = "Measure ") -> alt.Param
     """The list below a chart, called ``name``, that picks one of ``measures``, as ``measure_shown``."""
     chosen = alt.binding_select(options=list(measures), name=name)
     return alt.param(name="measure_shown", value=measures[0], bind=chosen)
+
+
+def named_below(measure: alt.Parameter) -> alt.TitleParams:
+    """The chosen ``measure`` as the title of the axis below a chart; an axis itself cannot say what is chosen."""
+    return alt.TitleParams(alt.ExprRef(measure.name), orient="bottom", anchor="middle", fontSize=11, offset=8)
 
 
 def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:

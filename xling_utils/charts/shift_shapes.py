@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from xling_utils.charts.layer_shapes import by_kind, lines
-from xling_utils.charts.shapes import framed, layer_choice, measure_choice
+from xling_utils.charts.shapes import framed, layer_choice, measure_choice, named_below
 
 WEIGHT = alt.X("weight:Q", title="weight of the shift", axis=alt.Axis(tickMinStep=1))
 
@@ -50,6 +50,7 @@ def by_language(
     ``rows`` has columns ``kind``, ``measure``, ``language``, ``value``, ``low``, ``high``, ``seeds`` and
     ``gained``, the difference of the language in words, in one of its rows. The legend picks a kind.
     """
+    measure = measure_choice(measures)
     chosen = alt.Chart(rows).transform_filter("datum.measure == measure_shown")
     pick, base = by_kind(chosen, kinds, "language:N", "kind:N")
     best_first = alt.EncodingSortField("value", "max", "descending")
@@ -65,6 +66,12 @@ def by_language(
     heading = alt.Chart(pd.DataFrame({"gain": [gain]}), mark=text).encode(
         x=alt.value("width"), y=alt.value(-8), text="gain:N"
     )
-    chart = alt.layer(bars.add_params(pick), marks, gained, heading).add_params(measure_choice(measures))
+    chart = alt.layer(bars.add_params(pick), marks, gained, heading).add_params(measure)
     height = 34 * rows["language"].nunique()
-    return framed(chart, description, height, padding={"left": 5, "top": 5, "right": ROOM, "bottom": 5})
+    return framed(
+        chart,
+        description,
+        height,
+        title=named_below(measure),
+        padding={"left": 5, "top": 5, "right": ROOM, "bottom": 5},
+    )

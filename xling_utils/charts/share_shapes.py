@@ -1,0 +1,56 @@
+"""The chart of the front page: what is left when one thing is taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from xling_utils.charts.shapes import framed
+
+SCALE_MARKS = {"controlled": ("#1F83C4", "circle"), "natural": ("#D55E00", "diamond")}
+"""Scale -> colour and shape."""
+LEAST, MOST = -0.1, 1.6
+"""Of shares, that are shown."""
+
+
+def shares(
+    rows: pd.DataFrame, *, order: Sequence[str], groups: Sequence[str], x_title: str, description: str
+) -> alt.LayerChart:
+    """A line a thing, a mark a scale with a bar from ``low`` to ``high``; the whole is at 100 %.
+
+    ``rows`` has columns ``taken``, ``scale``, ``left``, ``low``, ``high``, ``seeds``. Bars end, with
+    an arrow where they go on, at -10 and 160 %.
+    """
+    marks = [SCALE_MARKS[name] for name in groups]
+    base = alt.Chart(rows).encode(
+        y=alt.Y("taken:N", title=None, sort=list(order), axis=alt.Axis(labelLimit=230, ticks=False, domain=False)),
+        yOffset=alt.YOffset("scale:N", sort=list(groups)),
+        color=alt.Color(
+            "scale:N",
+            scale=alt.Scale(domain=list(groups), range=[colour for colour, _ in marks]),
+            legend=alt.Legend(title=None, orient="top"),
+        ),
+        tooltip=[
+            "taken:N", "scale:N", alt.Tooltip("left:Q", format=".0%"), alt.Tooltip("low:Q", format=".0%"),
+            alt.Tooltip("high:Q", format=".0%"), "seeds:Q",
+        ],
+    )  # fmt: skip
+    x = alt.X(
+        "left:Q",
+        title=x_title,
+        axis=alt.Axis(format=".0%", tickCount=5),
+        scale=alt.Scale(domain=[LEAST, MOST], nice=False),
+    )
+    bars = base.mark_rule(strokeWidth=2.5, clip=True).encode(x=alt.X("low:Q", title=x_title), x2="high:Q")
+    shape = alt.Shape("scale:N", scale=alt.Scale(domain=list(groups), range=[shape for _, shape in marks]))
+    points = base.mark_point(size=80, filled=True, opacity=1, clip=True).encode(x=x, shape=shape)
+    beyond = [
+        base.transform_filter(f"datum.{end} {sign} {edge}")
+        .mark_point(size=45, filled=True, opacity=1, shape=shape)  # type: ignore[arg-type]
+        .encode(x=alt.XDatum(edge))
+        for end, sign, edge, shape in (("low", "<", LEAST, "triangle-left"), ("high", ">", MOST, "triangle-right"))
+    ]
+    lines = alt.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color="#888888").encode(x="at:Q")
+    return framed(alt.layer(lines, bars, points, *beyond), description, alt.Step(15))
