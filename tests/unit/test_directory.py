@@ -7,8 +7,9 @@ from typing import get_args
 import pytest
 
 from tests.given import failure, write
+from xling_utils.core.errors import UserError
 from xling_utils.core.specs import Form
-from xling_utils.corpora import directory
+from xling_utils.corpora import directory, lines
 from xling_utils.corpora.checks import check, summary
 
 
@@ -24,13 +25,13 @@ def data(tmp_path):
 
 def test_lines_are_numbered_and_byte_order_mark_and_line_ends_go(tmp_path):
     path = write(tmp_path / "a.txt", b"\xef\xbb\xbfone\r\n\ntwo")
-    assert list(directory.read_lines(path)) == [(1, "one"), (2, ""), (3, "two")]
+    assert list(lines.read_lines(path)) == [(1, "one"), (2, ""), (3, "two")]
 
 
 def test_plain_and_packed_read_alike(tmp_path):
     plain = write(tmp_path / "a.txt", "one\n二\n")
     write(tmp_path / "b.txt", "one\n二\n", packed=True)
-    assert list(directory.read_lines(plain)) == list(directory.read_lines(tmp_path / "b.txt.xz"))
+    assert list(lines.read_lines(plain)) == list(directory.read_lines(tmp_path / "b.txt.xz"))
 
 
 @pytest.mark.parametrize(
@@ -48,25 +49,44 @@ def test_plain_and_packed_read_alike(tmp_path):
     ],
 )
 def test_a_damaged_file_is_named_with_its_line(tmp_path, content, name, parts):
-    message = failure(directory.read_lines, write(tmp_path / name, content))
+    message = failure(lines.read_lines, write(tmp_path / name, content))
     assert all(part in message for part in parts), message
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_lines_are_whole_wherever_a_block_ends(tmp_path, packed, end):
+    wanted = [str(number) + "ж中" * (number % 97) for number in range(9_000)]
+    path = write(tmp_path / "a.txt", end.join(wanted).encode(), packed=packed)
+    path = path.with_name("a.txt.xz") if packed else path
+    assert path.stat().st_size > 100 and len("".join(wanted).encode()) > 5 * lines.BLOCK
+    assert list(lines.read_lines(path)) == list(enumerate(wanted, 1))
+
+
+def test_what_stands_above_a_mistake_is_read_first(tmp_path):
+    content = b"a\n" * lines.BLOCK + b"b\n\xe9\n"
+    read = []
+    with pytest.raises(UserError, match=f"line {lines.BLOCK + 2}: not UTF-8"):
+        read.extend(lines.read_lines(write(tmp_path / "a.txt", content)))
+    read = lines.read_lines(write(tmp_path / "a.txt", content))
+    assert [line for _, line in zip(range(lines.BLOCK + 1), read, strict=False)][-1] == (lines.BLOCK + 1, "b")
 
 
 def test_a_corrupt_byte_inside_xz_is_found(tmp_path):
     content = bytearray(lzma.compress("".join(f"line {n}\n" for n in range(5000)).encode()))
     content[len(content) // 2] ^= 0xFF
     path = write(tmp_path / "a.txt.xz", bytes(content))
-    assert "a.txt.xz, after line" in failure(directory.read_lines, path)
+    assert "a.txt.xz, after line" in failure(lines.read_lines, path)
 
 
 def test_a_missing_file_is_named(tmp_path):
-    assert "nowhere.txt: No such file" in failure(directory.read_lines, tmp_path / "nowhere.txt")
+    assert "nowhere.txt: No such file" in failure(lines.read_lines, tmp_path / "nowhere.txt")
 
 
 def test_an_endless_line_is_never_held(tmp_path):
     path = write(tmp_path / "a.txt", b"x" * 100_000_000, packed=True).with_name("a.txt.xz")
     tracemalloc.start()
-    assert "over a megabyte" in failure(directory.read_lines, path)
+    assert "over a megabyte" in failure(lines.read_lines, path)
     assert tracemalloc.get_traced_memory()[1] < 32_000_000
     tracemalloc.stop()
 

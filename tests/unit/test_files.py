@@ -9,14 +9,14 @@ import pytest
 from tests.mutations import within
 from xling_utils.core import files, identity
 from xling_utils.core.errors import UserError
-from xling_utils.corpora import archive, checks, directory
+from xling_utils.corpora import archive, checks, lines
 
 READERS = {
     "text": files.text,
     "json": files.json_object,
     "yaml": files.yaml_mapping,
     "table": files.table,
-    "lines": lambda path: list(directory.read_lines(path)),
+    "lines": lambda path: list(lines.read_lines(path)),
     "identity": identity.of_file,
     "archive": lambda path: archive.unpack(path, path.with_name("new")),
 }
@@ -51,4 +51,4 @@ def test_an_xz_file_that_unpacks_to_more_than_text_does_is_refused(unit: bytes, 
     path = tmp_path / "bomb.txt.xz"
     path.write_bytes(lzma.compress(unit * (300_000_000 // len(unit)), preset=0))
     with within(), pytest.raises(UserError, match=r"bomb.txt.xz: unpacks to over 100 times its size"):
-        list(directory.read_lines(path))
+        list(lines.read_lines(path))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         directory,
         label_files,
         labelled,
+        lines,
         parallel,
         task_files,
         treebanks,

@@ -21,7 +21,7 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.files import regular
 from xling_utils.core.writing import sha256
 from xling_utils.corpora import directory
-from xling_utils.corpora.directory import LARGEST_RATIO
+from xling_utils.corpora.lines import LARGEST_RATIO
 from xling_utils.corpora.task_files import task_files
 
 SUMS = "SHA256SUMS"

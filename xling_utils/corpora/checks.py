@@ -22,10 +22,9 @@ from xling_utils.corpora.directory import (
     languages,
     mbert_vocabulary,
     protected_files,
-    read_lines,
     text_files,
 )
-from xling_utils.corpora.label_files import repaired, tagged_sentences
+from xling_utils.corpora.lines import read_lines
 
 ENTITY_TAG = "O|[BI]-[A-Z]+"
 POS_TAG = "[A-Z]+|_"
@@ -121,10 +120,13 @@ def _stray_tags(data: Path, only: Collection[str]) -> Iterator[Finding]:
     for path in sorted(data.glob("ner/panx/*.tsv*")):
         if only and path.name.split(".")[1] not in only:
             continue
-        places: list[int] = []
+        places, before = [], "O"
         try:
-            for first, _, tags in tagged_sentences(path):
-                places += [first + i for i, tag in enumerate(repaired(tags)) if tag != tags[i]]
+            for number, line in read_lines(path):
+                tag = line.rpartition("\t")[2] or "O"
+                if tag.startswith("I-") and before == "O":
+                    places.append(number)
+                before = tag
         except UserError:
             continue  # reported as a piece of its own
         if places:

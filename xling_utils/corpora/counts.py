@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from xling_utils.core.errors import UserError
-from xling_utils.corpora.directory import read_lines
 from xling_utils.corpora.label_files import inference_lines, tagged_sentences
+from xling_utils.corpora.lines import read_lines
 
 TREES_PARSED = 100  # a file, by the conllu package; the columns of all lines are counted
 

@@ -14,19 +14,18 @@ is left out. The parallel folders ``bible_nt`` and ``msdocs`` are cut from the t
 from __future__ import annotations
 
 import heapq
-import lzma
 from collections.abc import Container, Iterable, Iterator
 from glob import escape
 from hashlib import blake2b, sha256
-from io import BufferedReader
 from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING
 
 from xling_utils.core import identity, memory_mapped
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import regular
 from xling_utils.core.specs import LANGUAGES, Form
+from xling_utils.corpora.lines import read_lines
 from xling_utils.corpora.text import normalise
 
 if TYPE_CHECKING:
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 
-LONGEST_LINE = 1_000_000  # bytes
-LARGEST_RATIO = 100  # bytes unpacked for each of a compressed file or archive; text is compressed to a tenth at best
-ALWAYS_READ = 1_000_000  # bytes, whatever the ratio
 LONGEST_DOCUMENT = 600  # lines; what runs on longer is a list of sentences, not a document
 CHUNK = 20  # lines
 TEXT = (".txt", ".txt.xz")
@@ -48,45 +44,6 @@ def given(data: Path | None) -> Path:
     if data is None:
         raise UserError("this scale reads real text: give --data DIR or set XLING_DATA")
     return data
-
-
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields (number from 1, line without its line end), decompressing as it goes.
-
-    Raises :class:`UserError` naming the file and the line where it is missing, empty, cut short or damaged,
-    not UTF-8, unpacks to more than text does, or holds a NUL character or a line of more than a megabyte (never read
-    whole).
-    """
-    number, text_seen, read = 0, False, 0
-    try:
-        with _open(path) as stream:
-            most = ALWAYS_READ + LARGEST_RATIO * path.stat().st_size
-            while line := stream.readline(LONGEST_LINE + 1):
-                number, read = number + 1, read + len(line)
-                if read > most:
-                    raise UserError(f"{path}: unpacks to over {LARGEST_RATIO} times its size; no text does")
-                if len(line) > LONGEST_LINE:
-                    raise UserError(f"{path}, line {number}: over a megabyte; put one sentence on a line")
-                if b"\0" in line:
-                    raise UserError(f"{path}, line {number}: a NUL character; is it UTF-16, or no text?")
-                text_seen = text_seen or not line.isspace()
-                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}, line {number}: not UTF-8 ({error.reason}); convert the file") from None
-    except EOFError:
-        raise UserError(f"{path}, after line {number}: xz data cut short; fetch the file again") from None
-    except lzma.LZMAError as error:
-        raise UserError(f"{path}, after line {number}: damaged xz data ({error}); fetch it again") from None
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror or error}") from None
-    if not text_seen:
-        raise UserError(f"{path}: the file is empty; fill it or remove it")
-
-
-def _open(path: Path) -> BinaryIO:
-    if regular(path).suffix == ".xz":
-        return cast(BinaryIO, BufferedReader(lzma.open(path), 1 << 20))
-    return path.open("rb")
 
 
 def existing(path: Path) -> Path | None:

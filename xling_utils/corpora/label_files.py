@@ -7,7 +7,7 @@ from pathlib import Path
 
 from xling_utils.core.errors import UserError
 from xling_utils.corpora.controlled.inference import LABELS
-from xling_utils.corpora.directory import read_lines
+from xling_utils.corpora.lines import read_lines
 
 TAGS = ("O", *(f"{position}-{kind}" for kind in ("PER", "LOC", "ORG") for position in "BI"))
 SPELLINGS = {label: label for label in LABELS} | {"contradictory": "contradiction"}

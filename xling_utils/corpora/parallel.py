@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import Form
 from xling_utils.corpora import controlled, directory, kept, labelled
+from xling_utils.corpora.lines import read_lines
 from xling_utils.corpora.text import normalise
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def pairs(
         path = directory.existing(data / "tatoeba" / f"{language}-en.{side}")
         if path is None:
             raise UserError(f"{data / 'tatoeba'}: no {language}-en.{side}; Tatoeba has no pair en-{language} here")
-        lines[side] = [normalise(line, form=form) for _, line in directory.read_lines(path)]
+        lines[side] = [normalise(line, form=form) for _, line in read_lines(path)]
     _aligned({side: len(found) for side, found in lines.items()}, f"tatoeba/{language}-en")
     return lines["en"][:count], lines[language][:count]
 
@@ -88,7 +89,7 @@ def unaligned(
         return None
     texts = {side: _numbered(stem, side, count, form) for side in ("en", language)}
     gold = []
-    for number, line in directory.read_lines(gold_file):
+    for number, line in read_lines(gold_file):
         pair = line.split("\t")
         if len(pair) != 2 or not all(
             name.startswith(f"{side}-") for name, side in zip(pair, (language, "en"), strict=True)
@@ -122,7 +123,7 @@ def aligned(
         if path is None:
             known = ", ".join(sorted(path.name for path in (data / "parallel").glob("*") if path.is_dir())) or "none"
             raise UserError(f"{folder}: no {language}.txt, plain or .xz; aligned text in {data / 'parallel'}: {known}")
-        lines[language] = [normalise(line, form=form) for _, line in directory.read_lines(path)]
+        lines[language] = [normalise(line, form=form) for _, line in read_lines(path)]
     _aligned({language: len(found) for language, found in lines.items()}, str(folder))
     kept = [row for row in zip(*lines.values(), strict=True) if all(row)]
     _aligned({language: len(kept) for language in lines}, str(folder))
@@ -136,7 +137,7 @@ def _numbered(stem: Path, side: str, count: int, form: Form) -> tuple[dict[str, 
         raise UserError(f"{stem}.{side}: no such file, plain or .xz, beside {stem.name}.gold")
     names: dict[str, int] = {}
     lines: list[str] = []
-    for number, line in directory.read_lines(path):
+    for number, line in read_lines(path):
         name, tab, text = line.partition("\t")
         if not tab or not text.strip():
             raise UserError(f"{path}, line {number}: write the sentence's name, a tab and the sentence")

@@ -22,8 +22,9 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.specs import Form
 from xling_utils.corpora import kept
 from xling_utils.corpora.controlled import labels, realise
-from xling_utils.corpora.directory import existing, given, read_lines
+from xling_utils.corpora.directory import existing, given
 from xling_utils.corpora.labelled import check_request, dataset, order, sentences
+from xling_utils.corpora.lines import read_lines
 from xling_utils.corpora.text import normalise
 
 if TYPE_CHECKING:

@@ -89,7 +89,8 @@ def build(spec: TokenizerSpec, corpora: dict[str, Dataset], data: Path | None = 
     if spec.kind == "words":
         frequent = sorted(_word_counts(corpora).items(), key=lambda item: (-item[1], item[0]))
         return _tokenizer([*SPECIAL, *(word for word, _ in frequent[: spec.size - FIRST])])
-    from xling_utils.corpora.directory import mbert_vocabulary, read_lines
+    from xling_utils.corpora.directory import mbert_vocabulary
+    from xling_utils.corpora.lines import read_lines
 
     if data is None or spec.size:
         raise UserError("tokenizer: mbert takes its vocabulary from the data directory, and size 0")
