@@ -53,6 +53,18 @@ for (let place = 0; place < ids.length + 2; place++)
   for (let id = place % stride; id < size; id += stride) found.push(scores[place * size + id]);
 return found;
 """
+LIKELIEST = """
+let states = encoder.embedded(arguments[0]), worst = 0;
+for (let layer = 0; layer <= encoder.layers; layer++) {
+  if (layer) states = encoder.block(states, layer - 1);
+  const scores = encoder.logits(states), size = encoder.pieces.length;
+  encoder.likeliest(states).forEach((id, place) => {
+    const own = scores.subarray(place * size, (place + 1) * size);
+    worst = Math.max(worst, own.reduce((highest, score) => Math.max(highest, score), -Infinity) - own[id]);
+  });
+}
+return worst;
+"""
 CHANGE = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input', { bubbles: true }));"
 SHOWN = "return document.querySelector('.translation .answer').lastElementChild"
 SAME = f"""
@@ -87,6 +99,7 @@ def the_same(browser: Browser, subject: Bundled, said: Sequence[str]) -> None:
     assert browser.run(READ, said) == ids
     short = [row for row, found in enumerate(ids) if len(found) <= subject.model.config.max_position_embeddings - 2]
     for row in short:
+        assert browser.run(LIKELIEST, ids[row]) < 1e-5, "no token has a higher score, at any layer"
         found = browser.run(SCORES, ids[row], STRIDE)
         inputs = subject.encode([texts[row]])
         del inputs["special_tokens_mask"]

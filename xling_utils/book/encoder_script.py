@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from xling_utils.core import identity, kept_text
 from xling_utils.core.errors import UserError
 
@@ -26,6 +28,9 @@ CONFIG = {"hidden_act": "gelu", "tie_word_embeddings": True}
 """What ``encoder.js`` takes for granted."""
 SHAPE = ("hidden_size", "layer_norm_eps", "max_position_embeddings", "num_attention_heads", "num_hidden_layers")
 """What it is told."""
+WORDS = "bert.embeddings.word_embeddings.weight"
+DIRECTIONS = 72
+"""Of a token's vector, in which nearly all of it lies: enough to tell which tokens cannot be the likeliest."""
 
 
 def of_book(root: Path) -> dict[str, bytes]:
@@ -63,7 +68,7 @@ def _layers(subject: bundled.Bundled) -> str:
 
 def script(subject: bundled.Bundled) -> str:
     """The script of an encoder. Raises :class:`UserError` on one that ``encoder.js`` does not compute."""
-    from safetensors.numpy import save
+    from safetensors.numpy import load, save
 
     config, tokenizer = subject.model.config.to_dict(), subject.tokenizer
     for name, value in CONFIG.items():
@@ -72,6 +77,10 @@ def script(subject: bundled.Bundled) -> str:
     pieces = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
     means = {language: subject.means(language, 1) for language in subject.languages}
     first, last = tokenizer("")["input_ids"]
+    weights = (subject.folder / subject.key / "model.safetensors").read_bytes()
+    words = load(weights)[WORDS].astype(np.float64)
+    _, directions = np.linalg.eigh(words.T @ words)  # those that hold most come last
+    basis = np.ascontiguousarray(directions.T[-DIRECTIONS:], np.float32)
     data = {
         "config": {name: config[name] for name in SHAPE},
         "form": subject.form,
@@ -84,7 +93,8 @@ def script(subject: bundled.Bundled) -> str:
         "longest": pieces["max_input_chars_per_word"],
         "tokens": {of: sorted(map(tokenizer.convert_tokens_to_ids, subject.tokens(of, 1))) for of in means},
         "means": _base64(save(means)),
-        "weights": _base64((subject.folder / subject.key / "model.safetensors").read_bytes()),
+        "basis": _base64(save({"basis": basis})),
+        "weights": _base64(weights),
     }
     return f"window.encoderData = {json.dumps(data, ensure_ascii=False, separators=(',', ':'))};\n"
 

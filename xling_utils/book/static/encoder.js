@@ -83,6 +83,20 @@
     return states;
   };
 
+  // How long what `basis` does not see of each state is, no shorter than it is in spite of rounding.
+  const unseen = (states, seen, places) => {
+    const squares = (of, place) => {
+      const width = of.length / places;
+      let found = 0;
+      for (let at = place * width; at < (place + 1) * width; at++) found += of[at] * of[at];
+      return found;
+    };
+    return Float64Array.from({ length: places }, (_, place) => {
+      const whole = squares(states, place);
+      return Math.sqrt(Math.max(0, whole - squares(seen, place)) + 1e-6 * whole);
+    });
+  };
+
   const sum = (states, others) => states.map((x, at) => x + others[at]);
 
   // Every place looks at all places: scaled dot products (Vaswani et al. 2017, eq. 1), head by head.
@@ -112,7 +126,7 @@
   };
 
   class Encoder {
-    // What encoder_script.py writes: {config, form, vocabulary, special, ..., languages, means, tokens, weights}.
+    // What encoder_script.py writes: {config, form, vocabulary, special, ..., languages, means, tokens, basis, weights}.
     constructor(data) {
       this.config = data.config;
       this.form = data.form;
@@ -125,6 +139,9 @@
       this.vocabulary = { ids: new Map(data.vocabulary.map((piece, id) => [piece, id])), continues, longest, unknown };
       this.ends = [data.first, data.last];
       this.weights = tensors(bytes(data.weights));
+      this.basis = tensors(bytes(data.basis)).basis;
+      this.seen = this.#seen(this.#words);
+      this.unseen = unseen(this.#words, this.seen, this.pieces.length);
     }
 
     get layers() {
@@ -179,10 +196,35 @@
 
     // The scores of all tokens at every place of the last layer; the decoder is the embedding of words again.
     logits(states) {
-      const head = "cls.predictions";
-      const transformed = this.#linear(states, `${head}.transform.dense`).map(gelu);
-      this.#normalised(transformed, `${head}.transform.LayerNorm`);
-      return linear(transformed, this.weights["bert.embeddings.word_embeddings.weight"], this.weights[`${head}.bias`]);
+      return linear(this.#transformed(states), this.#words, this.#bias);
+    }
+
+    // The token of the highest score at each place, without most of the products: a score is what `basis` sees of it and
+    // at most the product of what it does not see of the two.
+    likeliest(states) {
+      const [words, bias, width] = [this.#words, this.#bias, this.config.hidden_size];
+      const transformed = this.#transformed(states);
+      const [places, size] = [transformed.length / width, bias.length];
+      const seen = this.#seen(transformed);
+      const scores = linear(seen, this.seen, bias);
+      return Array.from(unseen(transformed, seen, places), (left, place) => {
+        const own = transformed.subarray(place * width, (place + 1) * width);
+        const score = (id) => {
+          let product = bias[id];
+          for (let k = 0, at = id * width; k < width; k++, at++) product += own[k] * words[at];
+          return product;
+        };
+        const from = place * size;
+        let best = 0;
+        for (let id = 1; id < size; id++) if (scores[from + id] > scores[from + best]) best = id;
+        let highest = score(best);
+        for (let id = 0; id < size; id++) {
+          if (scores[from + id] + left * this.unseen[id] < highest) continue;
+          const found = score(id);
+          if (found > highest) [best, highest] = [id, found];
+        }
+        return best;
+      });
     }
 
     // The id that is predicted at each place of `ids`, nothing masked, with `weight` times the mean of `target` less
@@ -194,13 +236,25 @@
       const [from, to] = [source, target].map((of) => this.means[of].subarray(layer * width, (layer + 1) * width));
       states = states.map((x, at) => x + weight * (to[at % width] - from[at % width]));
       for (let number = layer; number < this.layers; number++) states = this.block(states, number);
-      const scores = this.logits(states.subarray(width, -width));
-      const size = this.pieces.length;
-      return ids.map((_, place) => {
-        let best = place * size;
-        for (let at = best; at < (place + 1) * size; at++) if (scores[at] > scores[best]) best = at;
-        return best - place * size;
-      });
+      return this.likeliest(states.subarray(width, -width));
+    }
+
+    get #words() {
+      return this.weights["bert.embeddings.word_embeddings.weight"];
+    }
+
+    get #bias() {
+      return this.weights["cls.predictions.bias"];
+    }
+
+    // What the decoder multiplies.
+    #transformed(states) {
+      const head = "cls.predictions.transform";
+      return this.#normalised(this.#linear(states, `${head}.dense`).map(gelu), `${head}.LayerNorm`);
+    }
+
+    #seen(states) {
+      return linear(states, this.basis, new Float32Array(this.basis.length / this.config.hidden_size));
     }
 
     #linear(states, name) {
