@@ -121,6 +121,19 @@ def test_retrieval_memory(tmp_path: Path) -> None:
     assert number(rows["cosine"]["peak above them"]) > block, "the scores of a block were not counted"
 
 
+def test_in_page(tmp_path: Path) -> None:
+    text = run("in_page", "--quick", folder=tmp_path)
+    if text.startswith("skipped"):
+        pytest.skip(text)
+    rows = table(text)
+    assert {(row["towards"], row["throttled"]) for row in rows} == {
+        (target, rate) for target in ("fr", "ru", "zh") for rate in ("1 times", "4 times")
+    }
+    for row in rows:
+        ratio = number(row["an answer"]) / number(row["with all scores"])
+        assert ratio == pytest.approx(number(row["ratio"]), abs=0.02)
+
+
 def test_growth(run_here: Callable[..., str]) -> None:
     text = run_here("growth", "--quick")
     times, memory = (table(part) for part in text.split("\n\n")[1:3])

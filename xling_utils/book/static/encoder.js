@@ -207,6 +207,7 @@
       const [places, size] = [transformed.length / width, bias.length];
       const seen = this.#seen(transformed);
       const scores = linear(seen, this.seen, bias);
+      const lengths = this.unseen;
       return Array.from(unseen(transformed, seen, places), (left, place) => {
         const own = transformed.subarray(place * width, (place + 1) * width);
         const score = (id) => {
@@ -219,7 +220,7 @@
         for (let id = 1; id < size; id++) if (scores[from + id] > scores[from + best]) best = id;
         let highest = score(best);
         for (let id = 0; id < size; id++) {
-          if (scores[from + id] + left * this.unseen[id] < highest) continue;
+          if (scores[from + id] + left * lengths[id] < highest) continue;
           const found = score(id);
           if (found > highest) [best, highest] = [id, found];
         }
