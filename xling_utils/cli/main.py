@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,12 +36,18 @@ PARAMETERS = (
 )
 
 
+@cache
+def command() -> Any:
+    """The command of :data:`app`, built once a process: signatures are read for longer than most commands run."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """Runs the command line: 0 on success, 1 when a chapter or benchmark failed, 2 with one line on standard
     error on a mistake of the caller, 130 when interrupted; 1, too, when nobody reads what it prints."""
     startup.begin()
     try:
-        code = app(standalone_mode=False)
+        code = command()(standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read it has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
