@@ -233,11 +233,11 @@ def test_bars_of_two_kinds_stand_beside_each_other() -> None:
 def test_bars_that_go_on_end_in_an_arrow() -> None:
     ends = {"letters": (0.7, 0.9), "order": (-0.4, 1.9)}
     rows = [
-        {"taken": name, "scale": "natural", "left": 0.8, "low": low, "high": high, "seeds": 5}
+        {"taken": name, "world": "real text", "left": 0.8, "low": low, "high": high, "seeds": 5}
         for name, (low, high) in ends.items()
     ]
     chart = share_shapes.shares(
-        pd.DataFrame(rows), order=list(ends), groups=["natural"], x_title="left", description="What is left."
+        pd.DataFrame(rows), order=list(ends), groups=["real text"], x_title="left", description="What is left."
     )
     drawn = vl_convert.vegalite_to_svg(chart.to_dict())
     marks = re.findall(r'"point" transform="translate\(([\d.]+),', drawn)

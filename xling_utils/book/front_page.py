@@ -78,11 +78,11 @@ def left(scale: str) -> list[tuple[Lesson, Interval]]:
 
 
 def taken_away() -> Any:
-    """Figure: what is left of alignment when one thing is taken away, at each scale."""
+    """Figure: what is left of alignment when one thing is taken away, in each world."""
     found = pd.DataFrame(
         {
             "taken": lesson.taken,
-            "scale": scale,
+            "world": word_map.WORLDS[scale],
             "left": share.value,
             "low": share.low,
             "high": share.high,
@@ -91,9 +91,10 @@ def taken_away() -> Any:
         for scale in SCALES
         for lesson, share in left(scale)
     )
-    order = found[found["scale"] == SCALES[0]].sort_values("left", ascending=False)["taken"]
+    worlds = list(found["world"].unique())
+    order = found[found["world"] == worlds[0]].sort_values("left", ascending=False)["taken"]
     return share_shapes.shares(
-        found, order=list(order), groups=SCALES, x_title="alignment that is left",
+        found, order=list(order), groups=worlds, x_title="alignment that is left",
         description="Share of alignment that is left without each thing: near all of it without shared letters or "
         "pieces, next to nothing without word order, sentences or shared parameters.",
     )  # fmt: skip

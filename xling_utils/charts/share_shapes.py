@@ -9,8 +9,8 @@ import pandas as pd
 
 from xling_utils.charts.shapes import framed
 
-SCALE_MARKS = {"controlled": ("#1F83C4", "circle"), "natural": ("#D55E00", "diamond")}
-"""Scale -> colour and shape."""
+WORLD_MARKS = {"controlled world": ("#1F83C4", "circle"), "real text": ("#D55E00", "diamond")}
+"""World -> colour and shape."""
 LEAST, MOST = -0.1, 1.6
 """Of shares, that are shown."""
 
@@ -18,22 +18,22 @@ LEAST, MOST = -0.1, 1.6
 def shares(
     rows: pd.DataFrame, *, order: Sequence[str], groups: Sequence[str], x_title: str, description: str
 ) -> alt.LayerChart:
-    """A line a thing, a mark a scale with a bar from ``low`` to ``high``; the whole is at 100 %.
+    """A line a thing, a mark a world with a bar from ``low`` to ``high``; the whole is at 100 %.
 
-    ``rows`` has columns ``taken``, ``scale``, ``left``, ``low``, ``high``, ``seeds``. Bars end, with
+    ``rows`` has columns ``taken``, ``world``, ``left``, ``low``, ``high``, ``seeds``. Bars end, with
     an arrow where they go on, at -10 and 160 %.
     """
-    marks = [SCALE_MARKS[name] for name in groups]
+    marks = [WORLD_MARKS[name] for name in groups]
     base = alt.Chart(rows).encode(
         y=alt.Y("taken:N", title=None, sort=list(order), axis=alt.Axis(labelLimit=230, ticks=False, domain=False)),
-        yOffset=alt.YOffset("scale:N", sort=list(groups)),
+        yOffset=alt.YOffset("world:N", sort=list(groups)),
         color=alt.Color(
-            "scale:N",
+            "world:N",
             scale=alt.Scale(domain=list(groups), range=[colour for colour, _ in marks]),
             legend=alt.Legend(title=None, orient="top"),
         ),
         tooltip=[
-            "taken:N", "scale:N", alt.Tooltip("left:Q", format=".0%"), alt.Tooltip("low:Q", format=".0%"),
+            "taken:N", "world:N", alt.Tooltip("left:Q", format=".0%"), alt.Tooltip("low:Q", format=".0%"),
             alt.Tooltip("high:Q", format=".0%"), "seeds:Q",
         ],
     )  # fmt: skip
@@ -44,7 +44,7 @@ def shares(
         scale=alt.Scale(domain=[LEAST, MOST], nice=False),
     )
     bars = base.mark_rule(strokeWidth=2.5, clip=True).encode(x=alt.X("low:Q", title=x_title), x2="high:Q")
-    shape = alt.Shape("scale:N", scale=alt.Scale(domain=list(groups), range=[shape for _, shape in marks]))
+    shape = alt.Shape("world:N", scale=alt.Scale(domain=list(groups), range=[shape for _, shape in marks]))
     points = base.mark_point(size=80, filled=True, opacity=1, clip=True).encode(x=x, shape=shape)
     beyond = [
         base.transform_filter(f"datum.{end} {sign} {edge}")
