@@ -98,8 +98,9 @@ def the_same(browser: Browser, subject: Bundled, said: Sequence[str]) -> None:
     ids = subject.tokenizer(texts, add_special_tokens=False)["input_ids"]
     assert browser.run(READ, said) == ids
     short = [row for row, found in enumerate(ids) if len(found) <= subject.model.config.max_position_embeddings - 2]
-    for row in short:
+    for row in short[::20]:
         assert browser.run(LIKELIEST, ids[row]) < 1e-5, "no token has a higher score, at any layer"
+    for row in short:
         found = browser.run(SCORES, ids[row], STRIDE)
         inputs = subject.encode([texts[row]])
         del inputs["special_tokens_mask"]

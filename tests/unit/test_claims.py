@@ -159,7 +159,7 @@ def test_more_is_said_of_a_verdict_beside_its_numbers() -> None:
             assert "Beyond doubt" in said[name], name
     counts = ledger_page.criteria()
     of_controlled = [finding.criteria["Benjamini-Hochberg"] for finding in found.values() if finding.criteria]
-    shown = re.findall(r"<td>(\d+)</td>", counts.split("Benjamini-Hochberg")[1].split("</tr>")[0])
+    shown = re.findall(r"<td[^>]*>(\d+)</td>", counts.split("Benjamini-Hochberg")[1].split("</tr>")[0])
     assert [int(n) for n in shown] == [of_controlled.count(verdict) for verdict in ledger_page.COUNTED]
 
 
@@ -196,10 +196,10 @@ def stdev(rows: pd.DataFrame) -> float:
 
 
 def test_the_more_seeds_the_more_is_decided() -> None:
-    rows = re.findall(r"<tr>((?:<td>[^<]*</td>)+)</tr>", ledger_page.power())
+    rows = re.findall(r"<tr>((?:<td[^>]*>[^<]*</td>)+)</tr>", ledger_page.power())
     assert len(rows) == len(ledger_page.SHOWN)
     for row in rows:
-        _, claims, *decided = re.findall(r"<td>([^<]*)</td>", row)
+        _, claims, *decided = re.findall(r"<td[^>]*>([^<]*)</td>", row)
         counts = [int(count) for count in decided]
         assert counts == sorted(counts) and 0 < counts[0] < counts[-1] <= int(claims)
 
