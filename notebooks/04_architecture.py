@@ -72,7 +72,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # 36 %<!-- value: six layers lose --> less.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-depth", "caption": "In this small world two layers do best at the same number of parameters, and six do worst.\n\nEnglish with the base language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; squares are E's table 4 (Fake-English to Russian, other depths than ours)."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-depth", "caption": "In this small world two layers do best at the same number of parameters, and six do worst.\n\nEnglish with the base language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; squares, which inference and names have, are E's table 4 (Fake-English to Russian, other depths than ours)."}}
 architecture.factor(chapter, "depth")
 
 # %% [markdown] tags=["of-the-record"]
