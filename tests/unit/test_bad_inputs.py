@@ -32,7 +32,7 @@ TEXTS = {
     "zero": "0", "a fraction": "1.5", "too large": "9" * 30, "infinity": "1e999", "no number": "NaN", "true": "true",
     "null": "null", "an empty list": "[]", "a list": "[1]", "a mapping": "{a: b}", "a bomb": BOMB, "an alias": "*a",
     "an object": "!!python/object/apply:os.system [id]", "a day": "2001-99-99", "a time": "1:30:00",
-    "brackets": "[" * 600, "a pattern": "**", "half a pattern": "[a", "a command": "$(id)", "a format": "%s%n",
+    "brackets": "[" * 2_000, "a pattern": "**", "half a pattern": "[a", "a command": "$(id)", "a format": "%s%n",
     "up": "../../../../etc/passwd", "deep": "a/" * 3_000, "home": "~", "a comma": ",", "twice": "de,de", "code": "EN",
     "no scheme": "file:///etc", "half an address": "http://[::1", "a port too high": "tcp://x:99999",
     "in process": "inproc://a", "nonsense": "nonsense", "an equals sign": "=", "an option": "-q", "options": "--",

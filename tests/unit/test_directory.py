@@ -31,7 +31,7 @@ def test_lines_are_numbered_and_byte_order_mark_and_line_ends_go(tmp_path):
 def test_plain_and_packed_read_alike(tmp_path):
     plain = write(tmp_path / "a.txt", "one\n二\n")
     write(tmp_path / "b.txt", "one\n二\n", packed=True)
-    assert list(lines.read_lines(plain)) == list(directory.read_lines(tmp_path / "b.txt.xz"))
+    assert list(lines.read_lines(plain)) == list(lines.read_lines(tmp_path / "b.txt.xz"))
 
 
 @pytest.mark.parametrize(

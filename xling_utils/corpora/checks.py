@@ -24,6 +24,7 @@ from xling_utils.corpora.directory import (
     protected_files,
     text_files,
 )
+from xling_utils.corpora.label_files import repaired, tagged_sentences
 from xling_utils.corpora.lines import read_lines
 
 ENTITY_TAG = "O|[BI]-[A-Z]+"
@@ -120,13 +121,10 @@ def _stray_tags(data: Path, only: Collection[str]) -> Iterator[Finding]:
     for path in sorted(data.glob("ner/panx/*.tsv*")):
         if only and path.name.split(".")[1] not in only:
             continue
-        places, before = [], "O"
+        places: list[int] = []
         try:
-            for number, line in read_lines(path):
-                tag = line.rpartition("\t")[2] or "O"
-                if tag.startswith("I-") and before == "O":
-                    places.append(number)
-                before = tag
+            for first, _, tags in tagged_sentences(path):
+                places += [first + i for i, tag in enumerate(repaired(tags)) if tag != tags[i]]
         except UserError:
             continue  # reported as a piece of its own
         if places:
