@@ -205,7 +205,7 @@ class Ledger:
             if isinstance(need, str):
                 if self._chapters[need] not in rows:
                     continue
-                parts = [each for each in made[need].parts if each.measure in ("", asked.measure)]
+                parts = [each for each in made[need].parts if not asked.measure or each.measure in ("", asked.measure)]
                 name = f"{need}: "
             elif names_in(need).isdisjoint(names_in(asked.test)):
                 continue
