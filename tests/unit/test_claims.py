@@ -217,7 +217,7 @@ def test_what_seeds_cost_is_what_their_runs_took() -> None:
 
 def test_the_table_of_a_chapter() -> None:
     live = records.load("03_overlap", "controlled")
-    live = live[live["seed"] == 11]
+    live = live[live["seed"] == 31]
     shown = listing.table("03_overlap", "controlled", live)
     assert list(shown.columns) == ["id", "paper", "claim", "test", "recorded", "this machine", "effect", "verdict"]
     assert (shown["id"] != "").sum() >= 15 and shown["this machine"].dropna().str.endswith("(1)").all()
@@ -306,7 +306,7 @@ def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
     for chapter in MODULES:
         table = records.load(chapter, "controlled")
         if len(table):
-            rows[chapter] = table[table["seed"] == 12].assign(seed=99)
+            rows[chapter] = table[table["seed"] == 32].assign(seed=99)
     found = replication.check(rows)
     repeated, of = replication.share(found)
     assert of > 50 and repeated / of >= 0.9
@@ -340,18 +340,19 @@ def test_a_language_is_judged_with_the_english_of_its_own_encoders() -> None:
 
 def test_a_new_seed_is_compared_in_what_is_recorded() -> None:
     recorded = records.load("01_data_size", "controlled")
-    same = recorded[recorded["seed"] == 11].assign(seed=99)
-    german, vectors = same[same["target"] == "hi"].assign(target="de"), same[same["model"] == "GloVe"].copy()
-    vectors["target"] = vectors["target"].replace("fr", "hi")
-    more = pd.concat([same, german, vectors[vectors["target"] == "hi"]], ignore_index=True)
-    assert len(same) < len(same) + len(german) < len(more)
+    same = recorded[recorded["seed"] == 31].assign(seed=99)
+    french = same[same["target"] == "fr"]
+    untrained = french[french["model"] == "untrained"].assign(target="hi")
+    little = french[french["sentences"] == french["sentences"].min()].assign(target="de")
+    more = pd.concat([same, untrained, little], ignore_index=True)
+    assert len(same) < len(same) + len(untrained) < len(more)
     found, expected = (replication.check({"01_data_size": rows})["new"] for rows in (more, same))
     assert found.notna().sum() > 10
     pd.testing.assert_series_equal(found, expected)
 
 
 def test_a_used_seed_is_refused() -> None:
-    for seed in (1, 11, -3):
+    for seed in (1, 31, -3):
         with pytest.raises(UserError, match="was used before"):
             replication.measure(seed)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +17,10 @@ from xling_utils.chapters.data_size import word_map
 from xling_utils.chapters.mds import figures as mds_figures
 from xling_utils.chapters.overlap.plan import DEFAULT, FAKE, PERMUTED, SEPARATE, UNIGRAMS
 from xling_utils.charts import offline, share_shapes
-from xling_utils.claims.predicates import Predicate, Rows, sample
+from xling_utils.claims.predicates import Rows
+from xling_utils.claims.shares import share
 from xling_utils.core.scales import scale as scale_of
-from xling_utils.measures import Interval, over_seeds
+from xling_utils.measures import Interval
 
 SCALES = ("controlled", "natural")
 ALIGNMENT = {"task": "word retrieval", "metric": "mrr_centred", "layer": "middle"}
@@ -64,16 +66,14 @@ def left(scale: str) -> list[tuple[Lesson, Interval]]:
     seeds as charts show it."""
     chapters = {lesson.chapter for lesson in LESSONS}
     rows = Rows({name: records.load(name, scale) for name in chapters}, scale_of(scale).encoder.layers // 2)
-    test = Predicate("(without - chance) / (whole - chance)", above=0)
     found = []
     for lesson in LESSONS:
         common = {"chapter": lesson.chapter, **ALIGNMENT}
         of = {"without": lesson.without, "whole": lesson.whole}
         selections = {name: common | where for name, where in of.items()}
         selections["chance"] = common | lesson.whole | {"metric": "chance"}
-        over = sample(test, selections, rows)
-        if over.values:
-            found.append((lesson, over_seeds(over.values, over.languages).drawn()))
+        if left_of_it := share("without - chance", "whole - chance", selections, rows):
+            found.append((lesson, left_of_it.drawn()))
     return found
 
 
@@ -83,50 +83,37 @@ def taken_away() -> Any:
         {
             "taken": lesson.taken,
             "world": word_map.WORLDS[scale],
-            "left": share.value,
-            "low": share.low,
-            "high": share.high,
-            "seeds": share.n,
+            "left": kept.value,
+            "low": kept.low,
+            "high": kept.high,
+            "seeds": kept.n,
         }
         for scale in SCALES
-        for lesson, share in left(scale)
+        for lesson, kept in left(scale)
     )
     worlds = list(found["world"].unique())
     order = found[found["world"] == worlds[0]].sort_values("left", ascending=False)["taken"]
     return share_shapes.shares(
         found, order=list(order), groups=worlds, x_title="alignment that is left",
-        description="Share of alignment that is left without each thing: near all of it without shared letters or "
-        "pieces, next to nothing without word order, sentences or shared parameters.",
+        description="Share of alignment that is left without each thing: most of it without shared letters or "
+        "pieces, little without word order, next to nothing without sentences or shared parameters.",
     )  # fmt: skip
 
 
 def values() -> dict[str, str]:
     """The numbers in the text of the front page, by the name of their mark: ``left shared letters``, what is left
-    without them in the controlled world, ``left natural shared letters``, the same on real text, ``converted``, and in
-    multiples of chance ``natural trained`` and ``natural untrained``."""
+    without them in the controlled world, ``left shared letters low`` and ``high``, the ends of its interval, and the
+    same after ``left natural`` of real text."""
     found = {}
     for scale, prefix in zip(SCALES, ("left", "left natural"), strict=True):
-        for lesson, share in left(scale):
-            found[f"{prefix} {lesson.taken}"] = _percent(share.value)
-    moved = _one_vector()
-    far = moved.loc[moved["weight"] == moved["weight"].max(), "value"]
-    return found | {"converted": _percent(far.mean())} | _multiples()
-
-
-def _multiples() -> dict[str, str]:
-    """How many times chance a trained and an untrained encoder find French words on real text."""
-    rows = Rows({"01_data_size": records.load("01_data_size", "natural")}, scale_of("natural").encoder.layers // 2)
-    common = {"chapter": "01_data_size", "language": "fr", **ALIGNMENT}
-    trained, untrained = {"model": "BERT", "sentences": "most"}, {"model": "untrained"}
-    found = {}
-    for name, where in (("natural trained", common | trained), ("natural untrained", common | untrained)):
-        selections = {"found": where, "chance": where | {"metric": "chance"}}
-        found[name] = f"{over_seeds(sample(Predicate('found / chance', above=1), selections, rows).values).value:.0f}"
+        for lesson, kept in left(scale):
+            ends = zip(("", " low", " high"), (kept.value, kept.low, kept.high), strict=True)
+            found |= {f"{prefix} {lesson.taken}{end}": _percent(at) for end, at in ends if not math.isnan(at)}
     return found
 
 
-def _percent(share: float) -> str:
-    return f"{100 * max(0.0, share):.0f}\N{NO-BREAK SPACE}%"
+def _percent(value: float) -> str:
+    return f"{100 * max(0.0, value):.0f}\N{NO-BREAK SPACE}%"
 
 
 def training_curve() -> Any:
@@ -156,10 +143,11 @@ FIGURES: dict[str, tuple[Callable[[], Any], str, str]] = {
     ),
     "taken away": (
         taken_away,
-        "What two languages must share is their order and the encoder's parameters; letters and words they need not.",
+        "What two languages need most is an order of words and an encoder in common; letters in common help.",
         "What is left of alignment (retrieval of words above chance, the languages' means taken out) when one thing is "
-        "taken away, of the same run with it. Bars are 95 % intervals over seeds. English and French in the controlled "
-        "world; English with French and Russian on real text. Without long inputs 6 tokens are left; without "
+        "taken away, of the same run with it. Bars are 95 % intervals over seeds. In the controlled world English with "
+        "French, German, Russian, Hindi and Chinese in turn, but with French alone where text or training is taken "
+        "away; on real text English with French and up to five others. Without long inputs 6 tokens are left; without "
         "sentences, words in no order, drawn by their frequency; without shared parameters, those of the top. From "
         '<a href="../notebooks/01_data_size.html">chapters 1</a> to <a href="../notebooks/04_architecture.html">4</a>.',
     ),

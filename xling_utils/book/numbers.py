@@ -22,6 +22,7 @@ from xling_utils.book import front_page
 from xling_utils.chapters import MODULES, records
 from xling_utils.claims import ledger
 from xling_utils.claims.predicates import Predicate, Rows, Selection, sample
+from xling_utils.claims.shares import share
 from xling_utils.core import files, identity, kept_text
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import SCALES
@@ -56,8 +57,9 @@ FORMS: dict[str, Callable[[float], str]] = {
 
 @dataclass(frozen=True)
 class Number:
-    """A ``quantity`` of selected rows of a ``chapter`` at a ``scale`` (see :mod:`predicates`), on the rows of
-    ``measured``, a measure of ``book/claims.yml``, and the form (``as_``) that it is written in."""
+    """A ``quantity`` of selected rows of a ``chapter`` at a ``scale`` (see :mod:`predicates`), or the share that it is
+    of another (``share_of``), on the rows of ``measured``, a measure of ``book/claims.yml``, and the form (``as_``)
+    that it is written in."""
 
     chapter: str
     scale: str
@@ -65,6 +67,7 @@ class Number:
     of: Mapping[str, Selection]
     as_: str
     measured: str = ""
+    share_of: str = ""
 
 
 def values() -> dict[str, str]:
@@ -106,12 +109,16 @@ def _interval(path: Path, name: str, number: Number, rows: Rows) -> Interval:
     common = {"chapter": number.chapter, **(ledger.load().measures[number.measured] if number.measured else {})}
     selections = {key: {**common, **where} for key, where in number.of.items()}
     try:
-        found = sample(Predicate(number.quantity, above=0), selections, rows)
+        if number.share_of:
+            found = share(number.quantity, number.share_of, selections, rows)
+        else:
+            over = sample(Predicate(number.quantity, above=0), selections, rows)
+            found = over_seeds(over.values, over.languages) if over.values else None
     except UserError as error:
         raise UserError(f"{path}: {name}: {error}") from None
-    if not found.values:
+    if not found:
         raise UserError(f"{path}: {name}: not recorded at scale {number.scale}")
-    return over_seeds(found.values, found.languages)
+    return found
 
 
 def _read(path: Path) -> dict[str, Number]:
@@ -122,8 +129,8 @@ def _read(path: Path) -> dict[str, Number]:
         except (TypeError, AttributeError) as error:
             raise UserError(f"{path}: {name}: {error}") from None
         whole = isinstance(made.of, dict) and all(isinstance(where, dict) for where in made.of.values())
-        if not whole or not isinstance(made.quantity, str):
-            raise UserError(f"{path}: {name}: 'of' is a mapping of mappings, 'quantity' is text")
+        if not whole or not isinstance(made.quantity, str) or not isinstance(made.share_of, str):
+            raise UserError(f"{path}: {name}: 'of' is a mapping of mappings, 'quantity' and 'share_of' are text")
         known: dict[str, tuple[Any, Any]] = {
             "chapter": (made.chapter, MODULES),
             "scale": (made.scale, SCALES),

@@ -159,24 +159,32 @@ def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> 
     Empty where one of its selections finds no rows that it shares with the others. Raises :class:`UserError` on a
     column that the rows do not have and on a name without a selection.
     """
-    keys = list(dict.fromkeys(["seed", "language", *([test.over] if test.over else [])]))
-    used = names_in(test)
+    frame = measured(names_in(test), selections, rows, test.over)
+    if frame.empty:
+        return Sample((), "seeds")
+    if not test.over:
+        return by_seed(frame.eval(test.quantity))
+    first, second = (frame.eval(part) for part in test.quantity.split(","))
+    by = [key for key in frame.index.names if key != test.over]
+    fewest = FEWEST_LANGUAGES if test.over == "language" else FEWEST_POINTS
+    return by_seed(_correlations(pd.DataFrame({"x": first, "y": second}), by, fewest, test.ranks))
+
+
+def measured(used: set[str], selections: Mapping[str, Selection], rows: Rows, over: str | None = None) -> pd.DataFrame:
+    """A column a name of ``used``, a row a seed and language (and what a correlation is ``over``) that all have.
+    Raises as :func:`sample` does."""
     names = [name for name in selections if name in used]
     for name in names:
         _plain(name, selections[name])
     if unknown := used - set(names):
         raise UserError(f"no selection is named {sorted(unknown)[0]!r}")
+    keys = list(dict.fromkeys(["seed", "language", *([over] if over else [])]))
     columns = [rows.means(selections[name], keys).rename(name) for name in names]
-    if any(column.empty for column in columns):
-        return Sample((), "seeds")
-    frame = _joined(columns)
-    if not test.over:
-        values = frame.eval(test.quantity)
-    else:
-        first, second = (frame.eval(part) for part in test.quantity.split(","))
-        by = [key for key in frame.index.names if key != test.over]
-        fewest = FEWEST_LANGUAGES if test.over == "language" else FEWEST_POINTS
-        values = _correlations(pd.DataFrame({"x": first, "y": second}), by, fewest, test.ranks)
+    return pd.DataFrame() if any(column.empty for column in columns) else _joined(columns)
+
+
+def by_seed(values: pd.Series) -> Sample:
+    """Of values by seed and language: those that are comparable, a mean a seed."""
     values = _balanced(values.replace([np.inf, -np.inf], np.nan).dropna())
     seeds = values.groupby("seed").mean()
     if len(seeds) == 1 and "language" in values.index.names and len(values) > 1:
