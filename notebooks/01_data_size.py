@@ -22,7 +22,8 @@
 # **The answer.** In the controlled world it takes training more than text: a tenth of the text, read for as long, leaves 68 %<!-- value: left 9/10 of the text -->
 # (62 %<!-- value: left 9/10 of the text low --> to 75 %<!-- value: left 9/10 of the text high -->) of the alignment above chance; a tenth of the training leaves 6 %<!-- value: left 9/10 of the training -->
 # (4 %<!-- value: left 9/10 of the training low --> to 7 %<!-- value: left 9/10 of the training high -->). Left alone long enough, our small encoder finds French translations at
-# 13.1<!-- value: base run above chance --> times chance. On real text the runs that are recorded so far cannot answer: they find no more than an untrained encoder does.
+# 13.1<!-- value: base run above chance --> times chance. On real text the runs that are recorded so far cannot answer: over six
+# languages they find no more than an untrained encoder does.
 #
 # **The question.** An {term}`encoder` reads English and French, never a translation, never a dictionary. After a while
 # the English word *dog* and the French word *chien* have similar vectors. Does that need a lot of text? And does
@@ -78,7 +79,7 @@ charts.show(data_size.runs(chapter))
 
 # %% [markdown] tags=["of-the-record"]
 # :::{dropdown} Before you look: with little text, who finds more translations: word2vec, or an encoder that may read the same few sentences over and over?
-# The encoder. A tenth of the text leaves it 68 %<!-- value: left 9/10 of the text --> of what it has above chance, while word2vec drops to chance and GloVe nearly there. It is the
+# The encoder. A tenth of the text leaves it 68 %<!-- value: left 9/10 of the text --> of what it has above chance, while word2vec drops to chance and GloVe to little more. It is the
 # reading over and over that does it: with as few *passes* as over much text, next to nothing is left to the encoder, too.
 # :::
 
@@ -91,8 +92,8 @@ data_size.headline(chapter)
 # size, a need for updates. More text still improves its alignment. With much text word2vec and GloVe pass BERT in French. They are helped by what the languages share in
 # writing, names above all, around which the words of both gather: over the six languages in English's alphabet word2vec has a mean reciprocal rank of
 # .37<!-- value: word2vec where letters are shared --> and BERT .23<!-- value: BERT where letters are shared -->, over the eight in another script .06<!-- value: word2vec where letters are others --> and
-# .14<!-- value: BERT where letters are others -->. So it depends on how one counts over the fourteen whether BERT is the better one, as the papers say: by the ratio it is, language by language,
-# and by the difference it is above GloVe and below word2vec.
+# .14<!-- value: BERT where letters are others -->. So it depends on how one counts over the fourteen whether BERT is the better one, as the papers say: by the mean of the ratios it is,
+# and by the mean of the differences it is above GloVe and below word2vec.
 
 # %% [markdown]
 # The same numbers as a table, for the recorded seeds where there are any:
@@ -116,18 +117,18 @@ data_size.inference(chapter)
 # retrieve French words at 13.1<!-- value: base run above chance --> times chance. Of these points pretraining adds 2.6<!-- value: French inference that pretraining adds -->
 # (1.9<!-- value: French inference that pretraining adds low --> to 3.2<!-- value: French inference that pretraining adds high -->); the others an untrained encoder is taught, too. That is little, and enough to compare models by:
 # on little text BERT carries more into French than either static model, on much text more than word2vec, and much text does not add two points, which would matter. The
-# reason why it is little lies in the task. Contradictions are made with *not* and with antonyms, entailments with words of the same scene; and while nouns align early, *not* does
+# reason why it is little lies in the task. Contradictions are made with *not* and with antonyms, entailments with words of the same scene; and while most function words align, *not* does
 # not at this size (its nearest French words are modal verbs, which stand in the same place). A word that decides a sentence weighs little in an average over words.
 
 # %% [markdown] asked="When does alignment come?"
-# ## Alignment comes after a plateau
+# ## Alignment comes after a slow start
 
 # %% [markdown] tags=["of-the-record"]
-# A run that is stopped early shows nothing: in its first hundred steps the encoder learns which words are frequent, and no seed is far from chance. Then the two
+# A run that is stopped early shows little: after its first hundred steps the encoder is at less than two times chance in most seeds. Then the two
 # languages fall into step, fastest within the first half of the training, and at its end they still do, slowly. The controls stay where they are: an encoder that is never trained, and the trained
 # encoder asked about a dictionary whose translations were dealt out at random.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training-curve", "caption": "Alignment emerges in every seed, after a plateau, and neither control moves.\n\nCentred mean reciprocal rank of the base run at the large data size, at the middle layer first: pick another below. Thin lines are seeds, the bold line their mean; the dashed line is chance."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training-curve", "caption": "Alignment emerges in every seed, after a slow start, and neither control moves.\n\nCentred mean reciprocal rank of the base run at the large data size, at the middle layer first: pick another below. Thin lines are seeds, the bold line their mean; the dashed line is chance."}}
 data_size.training_curve(chapter)
 
 # %% tags=["hide-input"]
@@ -138,7 +139,7 @@ charts.show(data_size.ends_of_training(chapter))
 #
 # Layer 0 is the embedding of the word itself, layer *l* the output of block *l*. Move the slider.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-layers", "caption": "The languages stand in about the same order at every layer, and the blocks add little to what the embeddings hold.\n\nMean reciprocal rank of English with each language. BERT at the large data size; bars are means over the recorded seeds where there are any, whiskers 95 % intervals."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-layers", "caption": "The languages stand in about the same order at every layer, and the blocks add nothing to what the embeddings hold; the last takes some away.\n\nMean reciprocal rank of English with each language. BERT at the large data size; bars are means over the recorded seeds where there are any, whiskers 95 % intervals."}}
 data_size.layers(chapter)
 
 # %% [markdown]
@@ -154,11 +155,11 @@ data_size.any_two(chapter)
 # Function words have no meaning that a topic could betray, but each has a place in the sentence of its own. The
 # papers' BERT aligns open classes (nouns, verbs, adjectives, adverbs) better than closed ones.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pos", "caption": "Function words are found most often and adjectives least: the papers' order upside down.\n\nMean reciprocal rank by part of speech, beside the average of B's Table 1. The papers' values are from 1,000,000 real sentences and another candidate set: compare the order of the bars, not their height."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pos", "caption": "In French function words are found most often and adjectives least: the papers' order upside down.\n\nMean reciprocal rank by part of speech, beside the average of B's Table 1. The papers' values are from 1,000,000 real sentences and another candidate set: compare the order of the bars, not their height."}}
 data_size.parts_of_speech(chapter)
 
 # %% [markdown] tags=["of-the-record"]
-# It is so in every language of the controlled world. Over the fourteen function words are found with a mean
+# In every language of the controlled world function words are found better than open classes. Over the fourteen they have a mean
 # reciprocal rank of .37<!-- value: closed classes in fourteen languages -->, and open classes with .18<!-- value: open classes in fourteen languages -->. Of the open classes adjectives, the papers' best, are
 # found least on average.
 
@@ -186,7 +187,7 @@ data_size.distances(chapter)
 # corpus ten times the other (see {doc}`../book/data`), and are tested with the MUSE dictionaries
 # {cite}`conneau2018word` (Wiktionary's for Swahili and Urdu).
 #
-# Look at the untrained encoder before anything else. In French, Spanish and German it is far above chance, and rather higher than the
+# Look at the untrained encoder before anything else. In French, Spanish and German it is far above chance, and five seeds cannot tell it from the
 # trained one (.08<!-- value: untrained where letters are shared --> against .06<!-- value: trained where letters are shared -->):
 # these languages share word pieces with English, and a word's mean vector is the mean of its pieces, so *nation* and *national* are
 # neighbours before anything has been learned. In Russian, Hindi and Chinese, which share next to none, it finds 1.0<!-- value: untrained where letters are others --> times
@@ -194,11 +195,11 @@ data_size.distances(chapter)
 # most where the alphabet is shared and least where it is another. There, at the large size, the intervals of BERT and word2vec overlap. At the small size
 # BERT with many updates lies at 3.0<!-- value: BERT on little real text --> times chance over six languages, and the static vectors at 1.7<!-- value: static vectors on little real text --> times.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-natural", "caption": "Real text: BERT aligns on little text, static vectors on much, and most where word pieces are shared.\n\nMean reciprocal rank among the dictionary's targets, plain cosine, pairs spelt alike left out; middle layer. Recorded seeds with 95 % intervals. Pick the language below the chart."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-natural", "caption": "Real text: on little text BERT finds more words than static vectors, on much in French fewer; an untrained encoder finds as many in French.\n\nMean reciprocal rank among the dictionary's targets, plain cosine, pairs spelt alike left out; middle layer. Recorded seeds with 95 % intervals. Pick the language below the chart."}}
 real = chapter.on_real_text
 data_size.headline(real)
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-natural-static", "caption": "Real text, static vectors, large data size: the closer the alphabets, the better.\n\nThe lighter bars also count pairs of identical strings (names, loans, numbers), which static vectors get for nothing."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-natural-static", "caption": "Real text, static vectors, large data size: best in Spanish, French and German, which share most of their spelling with English.\n\nThe lighter bars also count pairs of identical strings (names, loans, numbers), which static vectors get for nothing."}}
 data_size.static_vectors(real)
 
 # %% [markdown] tags=["of-the-record"]
@@ -211,20 +212,20 @@ data_size.static_vectors(real)
 data_size.parts_of_speech(real)
 
 # %% [markdown] tags=["of-the-record"]
-# So it is in other languages: over six of them function words are found with a mean reciprocal rank of .07<!-- value: closed classes in six languages -->, and open classes with .04<!-- value: open classes in six languages -->. In
-# Spanish alone the two are level.
+# Over six of them function words are found with a mean reciprocal rank of .07<!-- value: closed classes in six languages -->, and open classes with .04<!-- value: open classes in six languages -->. In
+# Spanish alone five seeds cannot tell.
 
 # %% tags=["hide-input", "of-the-record"]
 charts.show(data_size.classes_by_language(real))
 
 # %% [markdown] tags=["of-the-record"]
-# Inference on real text (XNLI, learned from fifteen thousand English pairs) is where the controlled world left it: every model learns some of it in English, and
-# nearly nothing arrives in French, at either size. BERT is 1.6<!-- value: French inference above a guess --> points above a guess there, and five seeds cannot tell that from none. Over
+# Inference on real text (XNLI, learned from fifteen thousand English pairs) is where the controlled world left it: every trained model learns some of it in English, and
+# little arrives in French, at either size. BERT is 1.6<!-- value: French inference above a guess --> points above a guess there, and five seeds cannot tell that from none. Over
 # six languages they can: it is 2.0<!-- value: inference in six languages --> points above. But so is an encoder that was never trained, and is taught the task as it is,
 # 1.4<!-- value: inference of an untrained encoder --> points. What training adds is 0.6<!-- value: inference that pretraining adds -->
 # (−0.6<!-- value: inference that pretraining adds low --> to 1.8<!-- value: inference that pretraining adds high -->): these seeds cannot tell whether alignment has any part in it.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-inference-natural", "caption": "Real text: what is learned in English stays there, whatever the model and the size.\n\nAccuracy after learning from English examples only; recorded seeds with 95 % intervals, the dashed line is a guess. Pick the language below the chart; English is that of the encoders that read French."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-inference-natural", "caption": "Real text: little of what is learned in English arrives in the other language, whatever the model and the size.\n\nAccuracy after learning from English examples only; recorded seeds with 95 % intervals, the dashed line is a guess. Pick the language below the chart; English is that of the encoders that read French."}}
 data_size.inference(real)
 
 # %% [markdown]
@@ -248,7 +249,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=("fr", "ru")))
 #   plays no part in them; on real text it does.
 
 # %% [markdown] tags=["of-the-record"]
-# - Inference in the controlled world turns on negation and antonyms, and words like *not* align late or never at this
+# - Inference in the controlled world turns on negation and antonyms, and words like *not* do not align at this
 #   size, so little of the task can carry over: see the accuracy above beside the retrieval before it.
 
 # %% [markdown]
@@ -277,9 +278,9 @@ charts.show(chapter.record())
 # ## In short
 #
 # - Most of what looked like a need for text is, in the controlled world, a need for training: on little text an encoder aligns if it may read it often enough.
-# - Alignment comes after a plateau on which nothing shows. A run that is stopped there says nothing about it.
+# - Alignment comes after a slow start in which little shows. A run that is stopped there says little about it.
 # - Static vectors need much text, and live on what the languages share in writing. On real text that is most of what they find.
-# - Function words align before all others, in every language: the papers' order upside down.
+# - In the controlled world function words are found better than open classes, in every language: the papers' order upside down.
 # - The untrained encoder is the control to look at first: in real French it finds no less than the trained one.
 
 # %% [markdown] tags=["of-the-record"]

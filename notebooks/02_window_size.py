@@ -19,9 +19,9 @@
 # - whether real text agrees.
 # :::
 #
-# **The answer.** In the controlled world half a sentence will do: with much text inputs of six tokens cost 7 %<!-- value: share that short inputs lose with much text -->
+# **The answer.** In the controlled world half a sentence will do for most of it: with much text twenty seeds cannot tell whether inputs of six tokens cost anything, 7 %<!-- value: share that short inputs lose with much text -->
 # (−3 %<!-- value: share that short inputs lose with much text low --> to 16 %<!-- value: share that short inputs lose with much text high -->) of what an encoder that sees two or three sentences aligns above
-# chance, with little text 23 %<!-- value: share that short inputs lose with little text -->
+# chance; with little text they cost 23 %<!-- value: share that short inputs lose with little text -->
 # (8 %<!-- value: share that short inputs lose with little text low --> to 37 %<!-- value: share that short inputs lose with little text high -->). On real text the runs that are recorded so far cannot tell.
 #
 # **The question.** An encoder learns what a word means from the words around it. How far must it see? If the words
@@ -65,24 +65,24 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # %% [markdown] tags=["of-the-record"]
 # :::{dropdown} Before you look: inputs of six tokens hide the rest of the sentence. Where does that cost more alignment: with much text, or with little?
 # With little, where the papers saw a gain: 23 %<!-- value: share that short inputs lose with little text --> of what is above chance. With much text it is
-# 7 %<!-- value: share that short inputs lose with much text -->, and twenty seeds cannot tell whether it is anything.
+# 7 %<!-- value: share that short inputs lose with much text -->, and twenty seeds cannot tell whether it is anything, nor which of the two is more.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window", "caption": "Six tokens are enough for most words to find each other, in the controlled world.\n\nEnglish with the base language at the large data size, and at the small one. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; the dashed line is what knowing nothing gets."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window", "caption": "Six tokens are enough for most of the alignment, in the controlled world.\n\nEnglish with the base language at the large data size, and at the small one. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; the dashed line is what knowing nothing gets."}}
 window_size.inputs(chapter)
 
 # %% [markdown] tags=["of-the-record"]
-# With much data the papers' drastic loss does not show here: half a sentence does nearly as well as two or three. Whether it does worse at all, twenty seeds cannot tell:
+# With much data the papers' drastic loss, a fifth or more, does not show here. Whether half a sentence does worse at all than two or three, twenty seeds cannot tell:
 # the difference is 7 %<!-- value: share that short inputs lose with much text --> of what is above chance
 # (−3 %<!-- value: share that short inputs lose with much text low --> to 16 %<!-- value: share that short inputs lose with much text high -->). Of inference they can: a loss of two points is
 # ruled out. It is with *little* data that short inputs align less, by 23 %<!-- value: share that short inputs lose with little text -->
 # (.03<!-- value: short inputs lose with little text -->; .01<!-- value: short inputs lose with little text low --> to .05<!-- value: short inputs lose with little text high -->), the opposite of what the papers found. The
-# controlled world says why much data needs no more. Its preferences are between words of one clause, so a neighbour
+# controlled world would explain why much data needs no more. Its preferences are between words of one clause, so a neighbour
 # or two tell nearly all that the rest of the document could; real text has more to lose.
 #
-# What was tried to find it: inputs of 12 and of 6 tokens, with much text and with little. Those of 12 do worst, which we cannot explain: they cost
+# What was tried to find it: inputs of 12 and of 6 tokens with much text, of 6 with little. Those of 12 cost
 # 17 %<!-- value: share that inputs of twelve tokens lose -->
-# (10 %<!-- value: share that inputs of twelve tokens lose low --> to 24 %<!-- value: share that inputs of twelve tokens lose high -->). Shorter than 6 would hide more than one
+# (10 %<!-- value: share that inputs of twelve tokens lose low --> to 24 %<!-- value: share that inputs of twelve tokens lose high -->), which we cannot explain if 6 cost less; twenty seeds cannot tell the two apart. Shorter than 6 would hide more than one
 # token in six and so change two things at once. Longer than 24 was tried on development seeds for the base run, and aligned fewer
 # of them.
 
@@ -107,7 +107,7 @@ window_size.compared(chapter)
 # to the end of the document. The papers widened it where there is little text; we do so with much text as well, beside the
 # encoder that reads as much.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-static-window", "caption": "With much text wider windows take from word2vec what narrow ones give it; with little text there is little to take.\n\nMean reciprocal rank, centred; recorded seeds with 95 % intervals where there are any. BERT has read as much text as the words without *little data*, in its longest inputs."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-static-window", "caption": "With much text the widest window takes from word2vec half of what a narrow one gives it; with little text there is little to take.\n\nMean reciprocal rank, centred; recorded seeds with 95 % intervals where there are any. BERT has read as much text as the words without *little data*, in its longest inputs."}}
 window_size.static_windows(chapter)
 
 # %% [markdown] tags=["of-the-record"]
@@ -128,19 +128,19 @@ window_size.static_windows(chapter)
 #
 # The same on real text, English with six languages (see {doc}`../book/data`; encoders of well under a million
 # parameters that read three million tokens, so all values are small). Six tokens do a little better than twenty-four in the three languages
-# of English's alphabet and as well in the three of another, none beyond the spread of five seeds. That does not contradict the papers: their loss appears
+# of English's alphabet; the means taken out, five seeds cannot tell six tokens from twenty-four in these nor in the three of another. That does not contradict the papers: their loss appears
 # with much data, and this is little. Nor can they tell what short inputs do where there is a tenth of the text.
 # With the means left in, six tokens do better with much text, by 0.8<!-- value: short inputs gain with much real text, plain --> hundredths of mean reciprocal rank
-# (0.5<!-- value: short inputs gain with much real text, plain low --> to 1.1<!-- value: short inputs gain with much real text, plain high -->): the ledger, which asks many questions at once, does not decide it, and leans against the papers.
+# (0.5<!-- value: short inputs gain with much real text, plain low --> to 1.1<!-- value: short inputs gain with much real text, plain high -->). The ledger does not ask these encoders, as they are not shown to find more words so than an untrained one.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, too, five seeds cannot tell six tokens from twenty-four.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, the means taken out, five seeds cannot tell six tokens from twenty-four.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
 real = chapter.on_real_text
 window_size.inputs(real)
 
 # %% [markdown] tags=["of-the-record"]
 # Wider windows for word2vec, up to 256 words on either side. With much text they cost it 29 %<!-- value: wide windows lose with much real text --> of what it has above chance here, too. With little text they make
-# that 6.8<!-- value: wide windows with little real text --> times as much (4.9<!-- value: wide windows with little real text low --> to 8.7<!-- value: wide windows with little real text high -->): word2vec with wide windows on a tenth of the text
-# does as well as BERT on all of it. Little is less here than in the papers (3,500 sentences a language, where theirs is 200,000).
+# that 6.8<!-- value: wide windows with little real text --> times as much (4.9<!-- value: wide windows with little real text low --> to 8.7<!-- value: wide windows with little real text high -->), so that three seeds cannot tell it from BERT on
+# all of the text (all of this in French). Little is less here than in the papers (3,500 sentences a language, where theirs is 200,000).
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-static-window-natural", "caption": "On real text wide windows cost word2vec where there is much text, and carry it where there is little.\n\nMean reciprocal rank, centred, among the targets of the MUSE dictionary; recorded seeds with 95 % intervals."}}
 window_size.static_windows(real, "fr")
@@ -164,7 +164,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 #   is the papers', with both in it.
 
 # %% [markdown] tags=["of-the-record"]
-# - Inference stays within ten points of chance, whatever the window ({doc}`chapter 3 <03_overlap>` says why), so it can tell windows
+# - On average inference stays within ten points of chance, whatever the window ({doc}`chapter 3 <03_overlap>` says why), so it can tell windows
 #   apart less well than retrieval and named entities do.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
@@ -173,7 +173,7 @@ charts.show(chapter.record())
 # %% [markdown] tags=["of-the-record"]
 # ## In short
 #
-# - Half a sentence is enough context for most words to find their translations in the controlled world: long contexts are not necessary there.
+# - Half a sentence is enough context for most of the alignment in the controlled world: long contexts are not necessary there.
 # - With little text short inputs cost a part of it: the opposite of what the papers found. With much text wide windows cost word2vec more than short inputs cost BERT.
 # - On real text the runs that are recorded so far cannot tell, and a world with dependencies beyond the clause is still to be tried.
 

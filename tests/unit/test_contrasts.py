@@ -281,7 +281,9 @@ def test_any_two_conditions_are_those_of_the_rows_at_every_layer():
     found = drawn[(drawn["condition"] == "Fake-English") & (drawn["measure"] == "plain cosine") & (drawn["layer"] == 1)]
     for whose, own in found.groupby("whose"):
         language, _, which = whose.partition(", ")
-        rows = wanted if whose == layer_by_layer.ALL else wanted[wanted["target"].map(shapes.LANGUAGE_NAMES) == language]
+        rows = (
+            wanted if whose == layer_by_layer.ALL else wanted[wanted["target"].map(shapes.LANGUAGE_NAMES) == language]
+        )
         rows = rows if which == "all seeds" else rows[rows["seed"] == int(which.removeprefix("seed "))]
         assert own["value"].tolist() == pytest.approx([rows["value"].mean()])
         assert own["seeds"].tolist() == [len(rows)]

@@ -104,7 +104,7 @@ def values() -> dict[str, str]:
     """The numbers in the text of the front page, by the name of their mark: ``left shared letters``, what is left
     without them in the controlled world, ``left shared letters low`` and ``high``, the ends of its interval, and the
     same after ``left natural`` of real text."""
-    found = {}
+    found: dict[str, str] = {}
     for scale, prefix in zip(SCALES, ("left", "left natural"), strict=True):
         for lesson, kept in left(scale):
             ends = zip(("", " low", " high"), (kept.value, kept.low, kept.high), strict=True)

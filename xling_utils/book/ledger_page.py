@@ -112,11 +112,12 @@ def check() -> str:
     seed = int(found["seed"].iloc[0])
     listed = {claim.id for claim in ledger.load().claims}
     rows = [_checked(row, listed) for row in found.to_dict("records")]
-    head = ("claim", "test", "verdict", "recorded", f"seed {seed}", "repeated")
+    head = ("claim", "test", "verdict", "recorded", f"seed {seed}", "repeated", "by recorded seeds")
     fragile = ", ".join(_named(name, listed) for name in replication.fragile(found)) or "none"
     return (
         f"<p>Seed {seed} was drawn at random; no claim or bound was written with its results in sight. It repeats "
-        f"<b>{repeated} of {of}</b> decided verdicts ({100 * repeated / of:.0f} %). Not repeated: {fragile}.</p>"
+        f"<b>{repeated} of {of}</b> decided verdicts ({100 * repeated / of:.0f} %). A recorded seed repeats "
+        f"{100 * replication.expected(found):.0f} % of them by itself, on average. Not repeated: {fragile}.</p>"
         f"<details><summary>Every test</summary>{_table(head, rows)}</details>"
     )
 
@@ -124,7 +125,8 @@ def check() -> str:
 def _checked(row: Mapping[str, Any], listed: Set[str]) -> tuple[str, ...]:
     values = (tables.typeset(f"{row[name]:+.3f}") for name in ("value", "new"))
     repeated = "yes" if row["repeated"] else "no"
-    return (_named(row["claim"], listed), html.escape(row["test"]), row["verdict"], *values, repeated)
+    alone = f"{100 * row['alone']:.0f}\N{NO-BREAK SPACE}%"
+    return (_named(row["claim"], listed), html.escape(row["test"]), row["verdict"], *values, repeated, alone)
 
 
 def _named(claim: str, listed: Set[str]) -> str:

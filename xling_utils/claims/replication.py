@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from xling_utils import chapters
@@ -31,9 +32,11 @@ from xling_utils.runs import Compute
 if TYPE_CHECKING:
     import pandas as pd
 
+    from xling_utils.claims.testing import Finding
+
 SCALE = "controlled"
 FILE = "claims.check.csv"
-COLUMNS = ("claim", "test", "verdict", "value", "low", "high", "n", "new", "repeated", "seed")
+COLUMNS = ("claim", "test", "verdict", "value", "low", "high", "n", "new", "repeated", "alone", "seed")
 
 
 def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
@@ -43,9 +46,8 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
     Raises :class:`UserError` for a seed that is recorded, or that budgets were tuned on, and where what is recorded
     was trained by an earlier recipe.
     """
-    claimed = dict.fromkeys(claim.chapter for claim in ledger.load().claims)
-    recorded = {chapter: records.load(chapter, SCALE) for chapter in claimed}
-    used = {*DEVELOPMENT_SEEDS, *(int(seed) for table in recorded.values() for seed in table["seed"].unique())}
+    recorded = _recorded()
+    used = {*DEVELOPMENT_SEEDS, *seeds()}
     if seed in used or seed < 0:
         raise UserError(f"seed {seed} was used before, or is negative; take one of your own, such as {max(used) + 1}")
     chapters.check_parameters({"first_seed": seed})
@@ -57,6 +59,11 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
     compute = Compute(jobs=jobs)
     chapters.prepare(grids, sizes, compute)  # of all chapters together, so that no core waits for one of them
     return {c: chapters.table(c, SCALE, spoken[c], 1, "all", compute, first_seed=seed) for c in spoken}
+
+
+def _recorded() -> dict[str, pd.DataFrame]:
+    claimed = dict.fromkeys(claim.chapter for claim in ledger.load().claims)
+    return {chapter: records.load(chapter, SCALE) for chapter in claimed}
 
 
 def _languages(recorded: pd.DataFrame) -> Sequence[str]:
@@ -75,18 +82,48 @@ def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
     found = []
-    same = {chapter: _recorded_too(table, chapter) for chapter, table in rows.items()}
-    for before, alone in zip(ledger.findings(SCALE), ledger.load().test(same, SCALE), strict=True):
-        new = {part.text: part.interval.value for part in alone.parts}
-        parts = [part for part in before.parts if part.interval.n > 1 and before.claim.chapter in rows]
-        again = all(_repeats(part, new.get(part.text, math.nan), before.verdict, len(parts)) for part in parts)
+    new = _values(rows)
+    for before in ledger.findings(SCALE):
+        parts, name = _parts(before, rows), before.claim.id
+        again = _again(before, parts, new[name])
         for part in parts:
             at = part.interval
             found.append(
-                {"claim": before.claim.id, "test": part.text, "verdict": before.verdict, "value": at.value,
-                 "low": at.low, "high": at.high, "n": at.n, "new": new.get(part.text), "repeated": again}
+                {"claim": name, "test": part.text, "verdict": before.verdict, "value": at.value, "low": at.low,
+                 "high": at.high, "n": at.n, "new": new[name].get(part.text), "repeated": again}
             )  # fmt: skip
     return pd.DataFrame(found)
+
+
+def seeds() -> list[int]:
+    """The recorded ones."""
+    return sorted({int(seed) for table in _recorded().values() for seed in table["seed"].unique()})
+
+
+def power(seeds: Sequence[int]) -> dict[str, float]:
+    """Claim -> the share of the recorded ``seeds`` that repeat its verdict, each by itself, as :func:`check` asks it:
+    what a single seed can be expected to see of a verdict that is right."""
+    recorded = {chapter: table for chapter, table in _recorded().items() if len(table)}
+    alone = [_values({c: table[table["seed"] == seed] for c, table in recorded.items()}) for seed in seeds]
+    return {
+        before.claim.id: fmean(_again(before, _parts(before, recorded), one[before.claim.id]) for one in alone)
+        for before in ledger.findings(SCALE)
+    }
+
+
+def _values(rows: Mapping[str, pd.DataFrame]) -> dict[str, dict[str, float]]:
+    """Claim -> test -> its value on the rows of one seed, in what is recorded."""
+    same = {chapter: _recorded_too(table, chapter) for chapter, table in rows.items()}
+    found = ledger.load().test(same, SCALE)
+    return {finding.claim.id: {part.text: part.interval.value for part in finding.parts} for finding in found}
+
+
+def _parts(before: Finding, rows: Container[str]) -> list[Part]:
+    return [part for part in before.parts if part.interval.n > 1 and before.claim.chapter in rows]
+
+
+def _again(before: Finding, parts: Sequence[Part], new: Mapping[str, float]) -> bool:
+    return all(_repeats(part, new.get(part.text, math.nan), before.verdict, len(parts)) for part in parts)
 
 
 def _recorded_too(rows: pd.DataFrame, chapter: str) -> pd.DataFrame:
@@ -119,10 +156,13 @@ def _predicted(found: Interval, level: float) -> tuple[float, float]:
 
 
 def write(found: pd.DataFrame, seed: int) -> Path:
-    """``_build/records/claims.check.csv`` of what :func:`check` found."""
+    """``_build/records/claims.check.csv`` of what :func:`check` found, and ``alone``: what recorded seeds say of its
+    claim, each by itself (:func:`power`)."""
     path = ledger.root() / "_build/records" / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(kept_rows.to_csv(found.assign(seed=seed)), encoding="utf-8")
+    path.write_text(
+        kept_rows.to_csv(found.assign(alone=found["claim"].map(power(seeds())), seed=seed)), encoding="utf-8"
+    )
     return path
 
 
@@ -133,9 +173,9 @@ def committed() -> pd.DataFrame:
     path = ledger.root() / "book/records" / FILE
     if not path.exists():
         return pd.DataFrame()
-    found = files.table(path, COLUMNS, numbers=("value", "new", "seed"), dtype={"claim": "str", "test": "str"})
+    found = files.table(path, COLUMNS, numbers=("value", "new", "alone", "seed"), dtype={"claim": "str", "test": "str"})
     if not (
-        found["seed"].notna().all()
+        found[["alone", "seed"]].notna().all(axis=None)
         and found["repeated"].isin([True, False]).all()
         and found["verdict"].isin(VERDICTS).all()
     ):
@@ -154,6 +194,11 @@ def share(found: pd.DataFrame) -> tuple[int, int]:
     little."""
     decided = _decided(found)
     return int(decided["repeated"].sum()), len(decided)
+
+
+def expected(found: pd.DataFrame) -> float:
+    """The share of decided verdicts that a recorded seed repeats by itself, on average."""
+    return float(_decided(found)["alone"].mean())
 
 
 def _decided(found: pd.DataFrame) -> pd.DataFrame:
