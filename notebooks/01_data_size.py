@@ -124,7 +124,7 @@ data_size.inference(chapter)
 # ## Alignment comes after a slow start
 
 # %% [markdown] tags=["of-the-record"]
-# A run that is stopped early shows little: after its first hundred steps the encoder is at less than two times chance in most seeds. Then the two
+# A run that is stopped early shows little: after its first hundred steps hardly any word finds its translation. Then the two
 # languages fall into step, fastest within the first half of the training, and at its end they still do, slowly. The controls stay where they are: an encoder that is never trained, and the trained
 # encoder asked about a dictionary whose translations were dealt out at random.
 

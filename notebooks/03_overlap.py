@@ -93,7 +93,7 @@ overlap.pieces(chapter)
 # has more to gain from a dictionary.
 #
 # Choose *inference* below the chart, and little seems to matter. It is the task that is hard to carry over: with switched words
-# retrieval is more than twice as good, and inference a few points above a guess as before. In this world it turns on
+# retrieval is far better, and inference a few points above a guess as before. In this world it turns on
 # *not* and on opposites, and what a small encoder learns about them from English pairs is a matter of English forms. Retrieval
 # and named entities carry the argument of this chapter and the next.
 
@@ -111,7 +111,7 @@ overlap.order(chapter)
 # 79 %<!-- value: lost with a quarter permuted --> (74 %<!-- value: lost with a quarter permuted low --> to 83 %<!-- value: lost with a quarter permuted high -->) of what retrieval has above chance is gone, and with all of them
 # 76 %<!-- value: lost with all permuted --> (72 %<!-- value: lost with all permuted low --> to 81 %<!-- value: lost with all permuted high -->). K et al. saw transfer fall by degrees; here the first step takes all that there is to take, and a
 # further fall that would matter is ruled out for retrieval and inference. To permute one of the two languages is enough (81 %<!-- value: lost with one language permuted -->). Named entities suffer
-# more, in points, than inference does, as theirs did. Where nothing is left but how often words occur, 91 %<!-- value: lost with unigrams --> is lost, but of inference more than a tenth is kept. Words without an order still teach more than
+# more, in points, than inference does, as theirs did. Where nothing is left but how often words occur, 91 %<!-- value: lost with unigrams --> is lost, but of inference more is kept than next to nothing. Words without an order still teach more than
 # their frequencies, since those of a sentence belong together.
 #
 # It need not be the same order. Two languages whose words come in different orders to begin with align, too, only less: Hindi, whose verb comes last, least of
@@ -169,8 +169,8 @@ charts.show(overlap.mixed(chapter))
 # An untrained encoder that is taught the task is nearly as far above ({doc}`chapter 1 <01_data_size>`), so this says little of what languages must share.
 #
 # The other conditions are recorded for French (unigrams for Russian too, switched words for Chinese): three seeds cannot tell a quarter of the pairs of words swapped from
-# all of them; words switched in from the dictionary make what retrieval has above chance 2.0<!-- value: what code-switching makes of French --> times as much,
-# and in Chinese, which hardly aligns without them, 2.6<!-- value: what code-switching makes of Chinese --> times (in points French gains more, where Wu, Conneau et al. see the gain in Chinese).
+# all of them; words switched in from the dictionary make what retrieval has above chance 2.0<!-- value: what code-switching makes of French --> times as much; what they do in Chinese
+# (2.6<!-- value: what code-switching makes of Chinese --> times), where Wu, Conneau et al. see the gain, three seeds cannot tell.
 #
 # The largest effect of all, in points, is the domain, which did little for Wu, Conneau et al.: with everyday sentences in French, English news
 # instead of English everyday sentences cost 69 %<!-- value: lost with another domain --> of what retrieval has above chance (60 %<!-- value: lost with another domain low --> to 77 %<!-- value: lost with another domain high -->), and nothing that three seeds could tell of inference and names. It is more than a

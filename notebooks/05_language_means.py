@@ -19,8 +19,8 @@
 # - whether translations are then found more often, and mined.
 # :::
 #
-# **The answer.** Two thirds up, a probe tells the language of a token in 87 %<!-- value: told by a probe --> (84 %<!-- value: told by a probe low --> to 89 %<!-- value: told by a probe high -->) of all cases; with the mean of
-# every language taken away, in 12 %<!-- value: told without the mean -->. And once the means are gone, translations are found more often, in the controlled world and on real text.
+# **The answer.** In the controlled world, two thirds up, a probe tells the language of a token in 87 %<!-- value: told by a probe --> (84 %<!-- value: told by a probe low --> to 89 %<!-- value: told by a probe high -->) of all cases; with the mean of
+# every language taken away, in 12 %<!-- value: told without the mean -->. And once the means are gone, translations are found more often, on real text, too.
 #
 # **The question.** A multilingual encoder must know which language it reads: asked for the word behind a mask, it offers words of that
 # language. So its {term}`states <state>` hold the language beside the meaning. Where, and in what form? And if one could take the language out, would
@@ -47,7 +47,7 @@ aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 # %% [markdown] tags=["of-the-record"]
 # ## One encoder of fifteen languages
 #
-# From here on the book looks into one encoder of English and fourteen other languages, all of which it met equally often. Beside it stands
+# This chapter and the next look into one encoder of English and fourteen other languages, all of which it met equally often. Beside it stands
 # the same encoder *untrained*, with its first weights: what it shows needs no learning.
 
 # %% [markdown]
@@ -92,8 +92,8 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 language_means.identity(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
-# The probe finds the language at every layer. Taking the means away leaves no variance between the languages, by construction, but the probe
-# may still know: a language is more than a place. What remains are directions in which languages differ by their spread and by their words.
+# The probe finds the language at every layer. Taking the means away leaves next to no variance between the languages, by construction, but the probe
+# may still know: a language is more than a place. What remains may be directions in which languages differ by their spread and by their words.
 
 # %% [markdown]
 # ## The words that languages share
@@ -141,11 +141,11 @@ charts.show(language_means.units(chapter.both))
 # Harder: two texts of which only some sentences have a translation in the other. Every sentence proposes its nearest, and the pairs above a threshold
 # count as found; the threshold is chosen on one half of the sentences, and the other half is scored.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-mining", "caption": "Mining gains less than retrieval does, and from zero-mean alone.\n\nF1 of mining translations, at each layer, by what was done with the languages' means. Bars are 95 % intervals over seeds. Choose the language below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-mining", "caption": "Mining gains less than retrieval does, and two thirds up from zero-mean alone.\n\nF1 of mining translations, at each layer, by what was done with the languages' means. Bars are 95 % intervals over seeds. Choose the language below."}}
 language_means.mining(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
-# Two thirds up F1 is .02<!-- value: mined as they are --> as they are and .03<!-- value: mined without the means --> without the means. A gain by the shift that would matter is ruled out.
+# There F1 is .02<!-- value: mined as they are --> as they are and .03<!-- value: mined without the means --> without the means. A gain by the shift that would matter is ruled out.
 
 # %% [markdown] tags=["of-the-record"]
 # ## On real text
@@ -173,7 +173,7 @@ language_means.retrieval(real.recorded, "Tatoeba retrieval")
 charts.show(language_means.beside_paper(real.recorded, "p_at_1", "D_table_2_tatoeba"), digits=1)
 
 # %% [markdown] tags=["of-the-record"]
-# What the languages hold is as in the controlled world, and so is what becomes of retrieval when the means are taken out. But so small an encoder that has read so little finds
+# The mean holds most of what a probe can tell here, too, though more is left without it; and retrieval gains as there when the means are taken out. But so small an encoder that has read so little finds
 # hardly any sentence: with the means left in 0.8 %<!-- value: found on real text --> of them, fewer than its untrained twin (1.0 %<!-- value: found by the untrained on real text -->), which goes by names and numerals;
 # without the means 1.2 %<!-- value: found on real text without the means -->, where the twin stays at 0.9 %<!-- value: found by the untrained on real text without the means -->. Mining is beyond it: among twenty thousand sentences of BUCC
 # it finds none of the pairs, whatever is done with the means.

@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # Have encoders that never met the same shape?
+# # Do encoders that never met have the same shape?
 #
 # :::{admonition} In this chapter
 # - how alike the spaces of two encoders are that share nothing, beside the two languages of one encoder and beside no learning at all;
@@ -19,7 +19,7 @@
 # - what a task that was learned on one is worth on the other, after that rotation.
 # :::
 #
-# **The answer.** In the controlled world they do, as far as this measure tells: on average over layers CKA of translations is .58<!-- value: CKA of two monolingual -->
+# **The answer.** In the controlled world theirs are as alike as those of two languages in one encoder, or more: on average over layers CKA of translations is .58<!-- value: CKA of two monolingual -->
 # (.58<!-- value: CKA of two monolingual low --> to .59<!-- value: CKA of two monolingual high -->) for two encoders that share nothing, .54<!-- value: CKA of one bilingual -->
 # (.53<!-- value: CKA of one bilingual low --> to .55<!-- value: CKA of one bilingual high -->) for the two languages of one, and .42<!-- value: CKA of one untrained --> where one of two has learned nothing. A
 # rotation brings the first two together, and what was learned on the one then works on the other. On real text the runs that are recorded so far tell the last of this in
@@ -81,18 +81,19 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # brings onto each other, 0, when debiased, for spaces that have nothing to do with each other.
 
 # %% [markdown] tags=["of-the-record"]
-# :::{dropdown} Before you look: which are more alike: English and French in one encoder, or English and French in two that share neither a vocabulary nor a first weight?
-# Those of two, a little: on average over layers and four languages CKA is .54<!-- value: CKA of one bilingual --> in one encoder and .58<!-- value: CKA of two monolingual --> in two.
+# :::{dropdown} Before you look: which are more alike: English and another language in one encoder, or the same in a pair of encoders that share neither a vocabulary nor a first weight?
+# Those of two, a little, on average over layers and four languages; with French it cannot be told. CKA is .54<!-- value: CKA of one bilingual --> in one encoder and .58<!-- value: CKA of two monolingual --> in two.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are at least as alike as the two languages of one bilingual encoder.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose the form below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are, on average over four languages, more alike than the two languages of one bilingual encoder.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose the form below."}}
 cka.heat_map(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
-# Two encoders of English are the most alike, the untrained one the least, and in every column similarity falls from layer to layer, as in the paper. In between theirs has the two
-# languages of one encoder slightly above two encoders that share nothing. Here it is the reverse, and the language decides: with French an encoder in common is worth
+# Two encoders of English are the most alike, the untrained one on average the least, and in every column similarity falls from layer to layer, as in the paper. Between these the
+# paper has the two languages of one encoder slightly above two encoders that share nothing. Here it is the reverse, and the language decides: with French an encoder in common is worth
 # .01<!-- value: gained by an encoder in common, French --> (−.01<!-- value: gained by an encoder in common, French low --> to .04<!-- value: gained by an encoder in common, French high -->), with Chinese it costs
-# .12<!-- value: lost by an encoder in common, Chinese -->. An encoder that reads two languages of different orders has to serve both; two encoders need not.
+# .12<!-- value: lost by an encoder in common, Chinese -->. Russian, whose order is English's
+# but whose letters are not, loses, too. Why, the runs do not tell.
 # Note how high the floor is at the bottom: that translations have as many words, and repeat the same ones, is something the embeddings
 # of an untrained encoder show as well.
 
@@ -106,11 +107,11 @@ cka.heat_map(chapter.both)
 cka.retrieval(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
-# Without a rotation, encoders that never met have nothing in common: there is no reason why their axes should agree. With one, they find
+# Without a rotation, encoders that never met have next to nothing in common: there is no reason why their axes should agree. With one, they find
 # more translations than the bilingual encoder does with one or without. Look at the untrained encoder
 # too: at the embedding output a rotation finds 38 %<!-- value: rotation of untrained embeddings -->. Random vectors of words are as good as any if all that is asked
-# is which words a sentence has, and two thousand translations are enough to learn the dictionary. From the first block on, training makes
-# the difference.
+# is which words a sentence has, and two thousand translations are enough to learn the dictionary. Training
+# adds to that at every layer.
 
 # %% [markdown] tags=["of-the-record"]
 # ## Words
@@ -159,28 +160,28 @@ charts.show(cka.correlation(chapter.both))
 # English with French: the same five ways on real text, three seeds each, the encoders those of {doc}`chapter 1 <01_data_size>` and their like. Three of the ways
 # with Chinese, too. Sentences for CKA and for fitting rotations are XNLI's, those to be found are Tatoeba's.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-cka-natural", "caption": "On real text, too, encoders that never met are about as alike as the two languages of one encoder.\n\nCKA of translations of real sentences, layer by layer, by who reads them; point at a field for its interval over seeds. Choose form and language below."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-cka-natural", "caption": "On real text the two languages of one encoder seem more alike than those of two; the recorded seeds do not decide it.\n\nCKA of translations of real sentences, layer by layer, by who reads them; point at a field for its interval over seeds. Choose form and language below."}}
 real = chapter.on_real_text
 cka.heat_map(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
 # In the paper an encoder in common adds less to the likeness of English and Chinese than of English and French. Here it looks the other way round, though
-# three seeds cannot tell. French alone is as near English (.50<!-- value: French apart on real text -->) as French read together with it (.51<!-- value: French together on real text -->): the two share their script, and an encoder this small keeps
-# near the spelling. Chinese alone is further off (.32<!-- value: Chinese apart on real text -->), and reading both brings it nearer (.43<!-- value: Chinese together on real text -->), by .10<!-- value: gained more by Chinese --> (−.03<!-- value: gained more by Chinese low --> to .23<!-- value: gained more by Chinese high -->) more than it does French.
+# three seeds cannot tell. Of French alone (.50<!-- value: French apart on real text -->) and French read together with English (.51<!-- value: French together on real text -->), three seeds cannot tell which is nearer, perhaps because
+# the two share their script, and an encoder this small keeps near the spelling. Chinese alone is further off (.32<!-- value: Chinese apart on real text -->), and reading both brings it nearer (.43<!-- value: Chinese together on real text -->), by .10<!-- value: gained more by Chinese --> (−.03<!-- value: gained more by Chinese low --> to .23<!-- value: gained more by Chinese high -->) more than it does French.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-rotation-natural", "caption": "Without a rotation hardly any real sentence is found across encoders, with one a few.\n\nRetrieval of Tatoeba's sentences after a rotation fitted on XNLI's, and without one. Precision at 1 among 1,000 sentences; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
 cka.retrieval(real.recorded)
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-words-natural", "caption": "Real words can be aligned more often than by chance, and most often those of word2vec.\n\nWords of the MUSE dictionary, precision at 1 by CSLS; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-words-natural", "caption": "Of real words separate encoders find few if any, word2vec some.\n\nWords of the MUSE dictionary, precision at 1 by CSLS; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
 cka.words(real.recorded)
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-contextual-natural", "caption": "On real text a rotation carries a little between encoders that never met, and costs the bilingual one what its spelling gave.\n\nNamed entities of WikiAnn and parsing of French treebanks on the states of each layer. Choose the measure below; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-contextual-natural", "caption": "On real text a rotation carries a little between encoders that never met, costs the bilingual one some of its names, and helps it to parse.\n\nNamed entities of WikiAnn and parsing of French treebanks on the states of each layer. Choose the measure below; the legend picks a line."}}
 cka.transfer(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
 # Between real encoders that never met a rotation carries little, but more than nothing: names with an F1 of .11<!-- value: names carried on real text --> and trees with a LAS of .10<!-- value: trees carried on real text -->, where random rotations
 # carry next to none. The bilingual encoder knows more names as it is (.24<!-- value: names of one bilingual on real text -->): they are spelt alike, and a rotation only blurs them (.17<!-- value: names of one bilingual, rotated, on real text -->). With trees it is the reverse: as it is
-# it carries .03<!-- value: trees of one bilingual on real text -->, rotated .11<!-- value: trees of one bilingual, rotated, on real text -->, no more than two encoders. That a rotation on top helps parsing and not names is what Wu, Conneau et al. found (C, note 2).
+# it carries .03<!-- value: trees of one bilingual on real text -->, rotated .11<!-- value: trees of one bilingual, rotated, on real text -->, about what two encoders carry. That a rotation on top helps parsing and not names is what Wu, Conneau et al. found (C, note 2).
 
 # %% tags=["hide-input", "of-the-record"]
 charts.show(cka.correlation(real.recorded))
@@ -217,8 +218,8 @@ charts.show(chapter.record())
 # %% [markdown] tags=["of-the-record"]
 # ## In short
 #
-# - Two encoders that never met are at least as alike as the two languages of one, and one rotation brings them together, sentences and words.
-# - The more distant the language, the less an encoder in common adds to that: in Chinese it takes away.
+# - In the controlled world two encoders that never met are, on average over languages, more alike than the two languages of one, and one rotation brings them together, sentences and words.
+# - An encoder in common adds less to their likeness with Chinese than with French there: with Chinese it takes away. On real text three seeds cannot tell.
 # - What was learned on the states of one works on those of the other, after that rotation.
 # - Much of the likeness at the bottom needs no training at all: look at the floor.
 

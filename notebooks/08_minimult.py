@@ -20,7 +20,8 @@
 #
 # **The answer.** In the controlled world an encoder finds English in its own double with a score of .21<!-- value: score of the original -->
 # (.19<!-- value: score of the original low --> to .23<!-- value: score of the original high -->). With special tokens of its own the double is still
-# found, at .15<!-- value: score with own special tokens -->; with positions of its own hardly any more, at .02<!-- value: score with own positions -->, and so it is on real text.
+# found, at .15<!-- value: score with own special tokens -->; with positions of its own hardly any more, at .02<!-- value: score with own positions -->, on real text as well
+# (.01<!-- value: score with own positions on real text -->).
 #
 # **The question.** Two real languages differ in a hundred ways at once. Take two that differ in nothing: English, and a {term}`Fake-English` in
 # which every word piece has a second number of its own. The same sentences are read once in either. Nothing tells the encoder
@@ -32,7 +33,7 @@
 # places that never show a random word, cost little alone; all three together leave next to nothing. A much larger encoder aligns the languages less
 # well than a small one. With the words of one language in reversed order nothing is found.
 #
-# None of the five papers of this book asks this, and no other study is as near to its small encoders. So it is repeated here, with intervals.
+# None of the five papers of this book asks what keeps a language from its double, and no other study is as near to its small encoders. So it is repeated here, with intervals.
 
 # %% tags=["parameters", "hide-input"]
 scale = "controlled"  # smoke, controlled, natural or paper
@@ -84,15 +85,15 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # Special tokens of its own leave .15<!-- value: score with own special tokens -->.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-minimult", "caption": "With positions of its own, or its words reversed, a language is hardly found; special tokens of its own cost far less.\n\nChoose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds and triangles the same on real text, with 95 % intervals; squares are the paper's scores, read off approximately."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-minimult", "caption": "With positions of its own, or its words reversed, a language is hardly found; special tokens of its own keep it apart far less.\n\nChoose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds and triangles the same on real text, with 95 % intervals; squares are the paper's scores, read off approximately."}}
 minimult.figure(chapter)
 
 # %% [markdown] tags=["of-the-record"]
 # Compare the order of the conditions, not the values: the paper's encoders have four times as many blocks and read the same verses a hundred times.
 # Special tokens of its own cost more than theirs did. Whether missing random words cost anything (.20<!-- value: score without random words -->)
-# twenty seeds cannot tell, nor for certain that the larger encoder is worse (.18<!-- value: score of the larger encoder -->), though it looks like it. Ours is not much larger: with more
-# weights than the text can fill, a language each may find room of its own; these encoders have little to spare. Positions of its own cost nearly
-# everything, so that the other two changes have next to nothing left to take away; a reversed order does the same (.02<!-- value: score with words reversed -->).
+# twenty seeds cannot tell, nor for certain that the larger encoder is worse (.18<!-- value: score of the larger encoder -->), though it looks like it. Ours is less large than theirs: with more
+# weights than the text can fill, each language may find room of its own; these encoders have little to spare. Positions of its own cost nearly
+# everything, and the other two changes take most of the little that is left; a reversed order costs as much (.02<!-- value: score with words reversed -->).
 
 # %% [markdown]
 # The same by layer, with what is found when the doubles are dealt out anew, and with chance (means over seeds):
@@ -105,9 +106,9 @@ charts.show(minimult.layers(chapter))
 #
 # Real text is here one book, an English Bible in the public domain; the paper's is a Bible too, though another translation, which may not be passed on.
 # An encoder finds little there before it was trained for longer; five seeds
-# are recorded. Of positions and order they tell the same as the controlled world. With positions of its own (a score of .01<!-- value: score with own positions on real text -->) or all three changes nothing is found beyond
+# are recorded. Of positions they tell the same as the controlled world. With positions of its own (a score of .01<!-- value: score with own positions on real text -->) or all three changes nothing is found beyond
 # what an untrained encoder finds (.01<!-- value: score untrained on real text -->), and with a reversed order next to nothing. Seeds differ widely: the original's mean of .18<!-- value: score of the original on real text --> may be anything from .10<!-- value: score of the original on real text low --> to .25<!-- value: score of the original on real text high -->, so
-# that five of them cannot tell what special tokens of its own or missing random words cost. The larger encoder finds most (.35<!-- value: score of the larger encoder on real text -->).
+# that five of them cannot tell what special tokens of its own or missing random words cost. The larger encoder has a higher score than the original (.35<!-- value: score of the larger encoder on real text -->).
 
 # %% tags=["hide-input", "of-the-record"]
 real = chapter.on_real_text
@@ -141,9 +142,9 @@ charts.show(chapter.record())
 # %% [markdown] tags=["of-the-record"]
 # ## In short
 #
-# - English and its double find each other with nothing but an equal structure between them.
-# - Positions of its own, or a reversed order of words, keep a language apart; special tokens of its own cost it a part.
-# - A larger encoder may align them less, as in the paper. On real text it aligns them better: how large is too large depends on the text.
+# - English and its double find each other with no word piece in common: an equal structure, and positions and special tokens in common, are enough.
+# - Positions of its own, or a reversed order of words, keep a language apart; special tokens of its own cost it a part, in the controlled world.
+# - In the controlled world a larger encoder may align them less, as in the paper; on real text its score is higher. The ledger decides neither.
 
 # %% [markdown] tags=["of-the-record"]
 # ## Exercises

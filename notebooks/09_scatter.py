@@ -18,7 +18,7 @@
 # - how much of that a study sees that keeps one of the three the same.
 # :::
 #
-# **The answer.** From no single one of the three: the greater part belongs to how this text, these weights and this order meet.
+# **The answer.** Five of each cannot name one of the three: the largest share none of them explains alone; it belongs to how this text, these weights and this order meet.
 #
 # **The question.** Two runs of one specification never come out alike. Three things are drawn by chance for a run: the *text* that is read
 # (and with it the contexts in which words are measured), the *first weights*, and the *order* in which batches come and places are masked. In
@@ -81,7 +81,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # No single one of them. Of the base run's variance the text has the largest part of the three, and the order the smallest; more than any of them has what none explains alone.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-scatter", "caption": "Runs that share a text, first weights or an order differ among themselves about as much as all do.\n\nEnglish with the base language, centred retrieval among the dictionary's words. A line has the runs that share the seed it names; the bar is their mean. Choose the condition, or the difference, below the chart."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-scatter", "caption": "No text, first weights or order makes its runs clearly alike.\n\nEnglish with the base language, centred retrieval among the dictionary's words. A line has the runs that share the seed it names; the bar is their mean. Choose the condition, or the difference, below the chart."}}
 scatter.figure(chapter)
 
 # %% [markdown]
@@ -95,9 +95,9 @@ scatter.figure(chapter)
 charts.show(scatter.sources(chapter))
 
 # %% [markdown] tags=["of-the-record"]
-# No single source makes the scatter: the greater part belongs to none of the three alone, but to how this text, these weights and this order meet. Of the three
+# No single source is shown to make the scatter: the largest share belongs to none of the three alone, but to how this text, these weights and this order meet. Of the three
 # the text has the largest part in the base run, and the order the smallest, yet of none could five levels rule out that it has no part at all. Whoever keeps
-# a lucky set of weights, or a lucky order, keeps little of the luck: with the next text it is nearly another draw.
+# a lucky set of weights, or a lucky order, may keep little of the luck: with the next text most is drawn anew.
 
 # %% [markdown]
 # ## What few seeds see

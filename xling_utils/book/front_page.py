@@ -143,19 +143,20 @@ FIGURES: dict[str, tuple[Callable[[], Any], str, str]] = {
     ),
     "taken away": (
         taken_away,
-        "What two languages need most is an order of words and an encoder in common; letters in common help.",
+        "In the controlled world least is left without training, order of words or an encoder in common.",
         "What is left of alignment (retrieval of words above chance, the languages' means taken out) when one thing is "
         "taken away, of the same run with it. Bars are 95 % intervals over seeds. In the controlled world English with "
         "French, German, Russian, Hindi and Chinese in turn, but with French alone where text or training is taken "
         "away; on real text English with French and up to five others. Without long inputs 6 tokens are left; without "
-        "sentences, words in no order, drawn by their frequency; without shared parameters, those of the top. From "
+        "sentences, words in no order, drawn by their frequency; without shared parameters, only those of the top "
+        "are shared; a tenth of the training is of a tenth of the text. From "
         '<a href="../notebooks/01_data_size.html">chapters 1</a> to <a href="../notebooks/04_architecture.html">4</a>.',
     ),
     "training curve": (
         training_curve,
         "Nobody tells the encoder what to align with what; alignment grows while it trains, in every seed.",
-        "Retrieval of French words for English ones while the base run trains; thin lines are seeds. An untrained "
-        "encoder and a shuffled dictionary stay at chance. From "
+        "Retrieval of French words for English ones while the base run trains; thin lines are seeds. A shuffled "
+        "dictionary stays at chance, and an untrained encoder near it. From "
         '<a href="../notebooks/01_data_size.html">chapter 1</a>.',
     ),
     "one vector": (
