@@ -20,7 +20,7 @@
 # :::
 #
 # **The answer.** In the controlled world it takes training more than text: a tenth of the text, read for as long, leaves 68 %<!-- value: left 9/10 of the text -->
-# (62 %<!-- value: left 9/10 of the text low --> to 75 %<!-- value: left 9/10 of the text high -->) of the alignment above chance; a tenth of the training leaves 6 %<!-- value: left 9/10 of the training -->
+# (62 %<!-- value: left 9/10 of the text low --> to 75 %<!-- value: left 9/10 of the text high -->) of the alignment above chance; with a tenth of the training as well it leaves 6 %<!-- value: left 9/10 of the training -->
 # (4 %<!-- value: left 9/10 of the training low --> to 7 %<!-- value: left 9/10 of the training high -->). Left alone long enough, our small encoder finds French translations at
 # 13.1<!-- value: base run above chance --> times chance. On real text the runs that are recorded so far cannot answer: over six
 # languages they find no more than an untrained encoder does.

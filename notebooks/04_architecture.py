@@ -84,8 +84,8 @@ architecture.factor(chapter, "depth")
 # (7 %<!-- value: six layers lose low --> to 22 %<!-- value: six layers lose high -->); two layers lose
 # 10 %<!-- value: two layers lose -->, which twenty seeds cannot tell from none. (All are read behind their first block. Each at its
 # best layer, one is still worse than three, and of six it cannot be told.) The papers' twelve layers have a task to match. Here, where the neighbours of a word
-# tell much of it, two looks at them may be enough; one is not. What a layer must have is width: with 16 dimensions in place of 64
-# 51 %<!-- value: a narrow encoder loses --> are lost. A single head loses 14 %<!-- value: a single head loses -->.
+# tell much of it, two looks at them may be enough; one is not. What a layer must have is width: 16 dimensions in place of 64 cost
+# 51 %<!-- value: a narrow encoder loses -->. A single head loses 14 %<!-- value: a single head loses -->.
 #
 # K et al. ask another question of depth, heads and parameters: how far English and the other language lie apart, the less the better. So does
 # {doc}`the ledger </book/ledger>`, and says that the gap does not shrink from depth to depth here. Three layers learn more English than one, and most of that stays there; six learn less

@@ -226,7 +226,7 @@ def named_below(measure: alt.Parameter) -> alt.TitleParams:
 def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
     """Retrieval against typological distance, a point a language. Columns ``language, distance, value, low,
     high, script``."""
-    base = alt.Chart(rows).encode(
+    base = alt.Chart(rows.assign(left=_to_the_left(rows))).encode(
         x=alt.X("distance:Q", title="word order distance from English", scale=alt.Scale(zero=False, padding=12)),
         tooltip=[
             "language:N",
@@ -245,8 +245,25 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
     )
     y = alt.Y("value:Q", scale=alt.Scale(zero=False, padding=8))
     point = base.mark_point(size=70, filled=True).encode(y=y, color=colour)
-    name = base.mark_text(dx=9, align="left", fontSize=11, color="currentColor").encode(y="value:Q", text="language:N")
-    return _framed(alt.layer(rule, point, name), description, room=NAME_OF_A_LANGUAGE)
+    names = [
+        base.transform_filter(f"{'' if left else '!'}datum.left")
+        .mark_text(dx=dx, align=align, fontSize=11, color="currentColor")  # type: ignore[arg-type]
+        .encode(y="value:Q", text="language:N")
+        for left, dx, align in ((False, 9, "left"), (True, -9, "right"))
+    ]
+    return _framed(alt.layer(rule, point, *names), description, room=NAME_OF_A_LANGUAGE)
+
+
+def _to_the_left(rows: pd.DataFrame) -> list[bool]:
+    """Of points whose names would lie on each other: the later one of a pair, whose name goes to the left."""
+    wide, high = (max(rows[of].max() - rows[of].min(), 1e-9) for of in ("distance", "value"))
+    placed: list[tuple[float, float]] = []
+    left = []
+    for x, y in zip(rows["distance"] / wide, rows["value"] / high, strict=True):
+        left.append(any(abs(x - other) < 0.2 and abs(y - level) < 0.05 for other, level in placed))
+        if not left[-1]:
+            placed.append((x, y))
+    return left
 
 
 def tooltip(*names: str | alt.Tooltip) -> list[str | alt.Tooltip]:

@@ -11,7 +11,7 @@ from xling_utils.charts.shapes import framed
 
 WORLD_MARKS = {"controlled world": ("#1F83C4", "circle"), "real text": ("#D55E00", "diamond")}
 """World -> colour and shape."""
-LEAST, MOST = -0.1, 1.6
+LEAST, MOST = -0.1, 1.7
 """Of shares, that are shown."""
 
 
@@ -21,7 +21,7 @@ def shares(
     """A line a thing, a mark a world with a bar from ``low`` to ``high``; the whole is at 100 %.
 
     ``rows`` has columns ``taken``, ``world``, ``left``, ``low``, ``high``, ``seeds``. Bars end, with
-    an arrow where they go on, at -10 and 160 %.
+    an arrow where they go on, at -10 and 170 %.
     """
     marks = [WORLD_MARKS[name] for name in groups]
     base = alt.Chart(rows).encode(
