@@ -65,6 +65,12 @@ def distances() -> Any:
     return shapes.distances(rows, description="what it shows")
 
 
+def test_names_that_would_lie_on_each_other_stand_on_either_side() -> None:
+    at = pd.DataFrame({"distance": [0.10, 0.11, 0.11, 0.40], "value": [0.30, 0.30, 0.10, 0.30]})
+    assert shapes._to_the_left(at) == [False, True, False, False]
+    assert shapes._to_the_left(at[:1]) == [False]
+
+
 @pytest.mark.parametrize("make", [intervals, curves, by_layer, grouped_bars, distances])
 def test_chart_is_drawn_and_described(make: Callable[[], Any]) -> None:
     bundle = offline.mime_bundle(make().to_dict())
