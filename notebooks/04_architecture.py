@@ -92,7 +92,7 @@ architecture.factor(chapter, "depth")
 # English, and their gap in inference is smaller for that. An encoder that does not learn the task in English has no gap to show. A narrow one is right in
 # .41<!-- value: inference in English of a narrow encoder --> of the English pairs, the base run in .73<!-- value: inference in English of the base run -->, and their gaps are
 # .04<!-- value: gap of a narrow encoder --> and .33<!-- value: gap of the base run -->. So it is for want of English, and not for what crosses over, that too few parameters do not widen
-# the gap here, and that few parameters in all layers leave a smaller one than many in a single layer.
+# the gap here, and that few parameters in all layers leave a smaller one than many in a single layer: the ledger calls both not testable at this size.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-heads", "caption": "A single attention head aligns words a little less than four; of two and eight twenty seeds cannot tell whether they align words better or worse.\n\nMarks as above; squares are E's table 5, whose base has twelve heads."}}
 architecture.factor(chapter, "heads")
