@@ -11,6 +11,7 @@ from xling_utils.book import deviations
 from xling_utils.chapters import records
 from xling_utils.claims import ledger
 from xling_utils.core.errors import UserError
+from xling_utils.core.specs import LANGUAGES
 
 BOOK = Path(__file__).parents[2] / "book"
 
@@ -26,7 +27,7 @@ def test_ours_are_the_recorded_runs() -> None:
     rows, told = records.load("03_overlap", "controlled"), records.provenance("03_overlap", "controlled")
     runs = set(rows[rows["condition"].isin(["Fake-English", "permuted 100 %"])]["run"])
     specs = [json.loads(spec) for run, spec in zip(told["run"], told["spec"], strict=True) if run in runs]
-    partners = dict.fromkeys(spec["corpus"]["languages"][1] for spec in specs)
+    partners = sorted({spec["corpus"]["languages"][1] for spec in specs}, key=LANGUAGES.index)
     encoder, text, languages, measure, seeds = deviations.ours([claim], "controlled")
     assert encoder.startswith(f"{specs[0]['model']['layers']} layers of width {specs[0]['model']['width']}, ")
     assert text.startswith(f"{specs[0]['corpus']['sentences']:,} sentences a language")

@@ -21,7 +21,7 @@ from xling_utils.claims.testing import Claim
 from xling_utils.core import files, identity, kept_text
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale as scale_of
-from xling_utils.core.specs import EncoderSpec, RunSpec, run_from_dict
+from xling_utils.core.specs import LANGUAGES, EncoderSpec, RunSpec, run_from_dict
 
 FIELDS = ("encoder", "text", "languages", "measure", "runs")
 SCALES = {"controlled": "here, controlled world", "natural": "here, real text"}
@@ -94,7 +94,7 @@ def ours(claims: Sequence[Claim], scale: str) -> list[str]:
     if not used:
         return ["no test was made"] * len(FIELDS)
     read = [spec.corpus.languages for spec in used]
-    partners = [language for language in dict.fromkeys(x for each in read for x in each) if language != "en"]
+    partners = [language for language in LANGUAGES[1:] if any(language in each for each in read)]
     return [
         _encoders(used),
         f"{_range(spec.corpus.sentences for spec in used)} sentences a language, "
