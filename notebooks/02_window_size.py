@@ -68,7 +68,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # 7 %<!-- value: share that short inputs lose with much text -->, and twenty seeds cannot tell whether it is anything, nor which of the two is more.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window", "caption": "Six tokens are enough for most of the alignment, in the controlled world.\n\nEnglish with the base language at the large data size, and at the small one. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; the dashed line is what knowing nothing gets."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window", "caption": "Six tokens are enough for most of the alignment, in the controlled world.\n\nEnglish with a partner that seeds take in turn, at the large data size, and at the small one. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; the dashed line is what knowing nothing gets."}}
 window_size.inputs(chapter)
 
 # %% [markdown] tags=["of-the-record"]
@@ -114,14 +114,14 @@ window_size.static_windows(chapter)
 # With much text the widest window costs word2vec 52 %<!-- value: word2vec loses by wide windows with much text -->
 # (48 %<!-- value: word2vec loses by wide windows with much text low --> to 56 %<!-- value: word2vec loses by wide windows with much text high -->) of its alignment above chance. With little text, where
 # word2vec has little to begin with, twenty seeds cannot tell what it does: 19 %<!-- value: word2vec gains by wide windows with little text --> more
-# (−19 %<!-- value: word2vec gains by wide windows with little text low --> to 57 %<!-- value: word2vec gains by wide windows with little text high -->). Words that are seen a few times have too few neighbours to be told apart
-# by: a wider window brings more, and makes more pairs of the same text, which are more updates. Where there is much text the neighbours are known,
-# and what a wide window adds is the rest of the document, which is the same for all of its words.
+# (−19 %<!-- value: word2vec gains by wide windows with little text low --> to 57 %<!-- value: word2vec gains by wide windows with little text high -->).
 #
 # All of this takes the languages' means out. With the means left in, as the papers measure and {doc}`the ledger </book/ledger>` asks, word2vec, which is
 # next to chance there, gains 1.5<!-- value: word2vec gains by wide windows with little text, plain --> hundredths of mean reciprocal rank by the widest window where there is little text
 # (1.2<!-- value: word2vec gains by wide windows with little text, plain low --> to 1.9<!-- value: word2vec gains by wide windows with little text, plain high -->): all of it by the way to the middle one. To widen it
-# further brings no more, as in the papers, where to widen windows was "not always beneficial". What holds, too, is that word2vec in the widest window, on as much text as BERT, aligns worse than BERT in its longest inputs.
+# further brings no more, as in the papers, where to widen windows was "not always beneficial". Words that are seen a few times have too few neighbours to be told apart
+# by: a wider window brings more, and makes more pairs of the same text, which are more updates. Where there is much text the neighbours are known,
+# and what a wide window adds is the rest of the document, which is the same for all of its words. What holds, too, is that word2vec in the widest window, on as much text as BERT, aligns worse than BERT in its longest inputs.
 
 # %% [markdown] tags=["of-the-record"]
 # ## On real text

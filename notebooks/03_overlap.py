@@ -107,7 +107,7 @@ overlap.pieces(chapter)
 overlap.order(chapter)
 
 # %% [markdown] tags=["of-the-record"]
-# Most of the alignment needs an order, and nearly all of it: with a quarter of the pairs of words swapped
+# Most of the alignment needs an order of words, and an intact one: with a quarter of the pairs of words swapped
 # 79 %<!-- value: lost with a quarter permuted --> (74 %<!-- value: lost with a quarter permuted low --> to 83 %<!-- value: lost with a quarter permuted high -->) of what retrieval has above chance is gone, and with all of them
 # 76 %<!-- value: lost with all permuted --> (72 %<!-- value: lost with all permuted low --> to 81 %<!-- value: lost with all permuted high -->). K et al. saw transfer fall by degrees; here the first step takes all that there is to take, and a
 # further fall that would matter is ruled out for retrieval and inference. To permute one of the two languages is enough (81 %<!-- value: lost with one language permuted -->). Named entities suffer
