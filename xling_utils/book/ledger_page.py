@@ -115,7 +115,7 @@ def check() -> str:
     head = ("claim", "test", "verdict", "recorded", f"seed {seed}", "repeated", "by recorded seeds")
     fragile = ", ".join(_named(name, listed) for name in replication.fragile(found)) or "none"
     return (
-        f"<p>Seed {seed} was drawn at random; no claim or bound was written with its results in sight. It repeats "
+        f"<p>Seed {seed} was drawn at random, after the plan was frozen. It repeats "
         f"<b>{repeated} of {of}</b> decided verdicts ({100 * repeated / of:.0f} %). A recorded seed repeats "
         f"{100 * replication.expected(found):.0f} % of them by itself, on average. Not repeated: {fragile}.</p>"
         f"<details><summary>Every test</summary>{_table(head, rows)}</details>"
