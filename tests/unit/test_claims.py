@@ -385,6 +385,8 @@ def test_an_effect_is_of_the_test_that_the_verdict_rests_on() -> None:
         least = {HOLDS: max(p[0] for p in ps), IN_PART: min(p[0] for p in ps), FAILS: min(p[2] for p in ps)}
         p = finding.rests_on.p
         assert least.get(finding.verdict, min(min(p[0], p[2]) for p in ps)) in (p[0], p[2])
+        named = listing._effect(finding.rests_on, finding)
+        assert named.startswith(f"{finding.rests_on.measure} ") == (len(finding.claim.measured) > 1), finding.claim.id
 
 
 def test_a_listing_begins_with_its_counts() -> None:

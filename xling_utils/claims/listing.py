@@ -34,8 +34,8 @@ def table(
 
     Columns ``id, paper, claim, test``, then ``recorded``, one for each of ``languages`` alone, ``this machine``,
     ``effect`` and ``verdict``; the last two are on the recorded rows if those are asked for, and ``effect`` is of the
-    test that the verdict rests on. What a claim has once stands in its first row. A claim without a test has one row,
-    whose ``test`` says why; what nobody recorded is left out.
+    test that the verdict rests on, with its measure where the claim is asked of several. What a claim has once stands
+    in its first row. A claim without a test has one row, whose ``test`` says why; what nobody recorded is left out.
     """
     from xling_utils.charts import LANGUAGE_NAMES
 
@@ -63,10 +63,15 @@ def table(
             for name, finding in own.items():
                 row[name] = next((short(part) for part in finding.parts if part.text == text), None)
             rests_on = None if number else leading.rests_on
-            row["effect"] = short(rests_on) if rests_on else ""
+            row["effect"] = _effect(rests_on, leading) if rests_on else ""
             row["verdict"] = "" if number else verdict(leading)
             shown.append(row)
     return pd.DataFrame(shown, columns=["id", "paper", "claim", "test", *found, "effect", "verdict"])
+
+
+def _effect(part: Part, finding: Finding) -> str:
+    """Of the test that a verdict rests on, with its measure where the claim is asked of several."""
+    return f"{part.measure} {short(part)}" if len(finding.claim.measured) > 1 else short(part)
 
 
 def of_chapter(chapter: Opened, *, languages: Sequence[str] = ()) -> pd.DataFrame | None:
