@@ -136,7 +136,7 @@ charts.show(overlap.changes(chapter))
 #
 # Choose two conditions, and whose values are shown: the mean over seeds, or one seed, whose bars are over the words of the dictionary.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap-layers", "caption": "Any two conditions beside each other.\n\nWord retrieval of English with the chosen language, at every layer (0 is the embedding output), and chance, dashed. The lists below the chart choose the two, the language and seed, and the measure."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap-layers", "caption": "Without a letter in common words align less at every layer; and any two conditions beside each other.\n\nWord retrieval of English with the chosen language, at every layer (0 is the embedding output), and chance, dashed. The lists below the chart choose the two, the language and seed, and the measure."}}
 overlap.compared(chapter)
 
 # %% [markdown]

@@ -159,7 +159,7 @@ charts.show(architecture.changes(chapter))
 #
 # Choose two levels of any factor, and whose values are shown: the mean over seeds, or one seed, whose bars are over the words of the dictionary.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-architecture-layers", "caption": "Any two levels beside each other.\n\nWord retrieval of English with the chosen language, at every layer (0 is the embedding output), and chance, dashed. The lists below the chart choose the two, the language and seed, and the measure."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-architecture-layers", "caption": "One layer aligns less than three at the embeddings already; and any two levels beside each other.\n\nWord retrieval of English with the chosen language, at every layer (0 is the embedding output), and chance, dashed. The lists below the chart choose the two, the language and seed, and the measure."}}
 architecture.compared(chapter)
 
 # %% [markdown] tags=["of-the-record"]
