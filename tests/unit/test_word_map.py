@@ -55,11 +55,28 @@ def test_a_frame_is_chosen_below_the_chart() -> None:
     rows = pd.DataFrame(
         [
             {"frame": frame, "step": 10 * frame, "alignment": 0.1, "chance": 0.05, "concept": "cat", "word": word,
-             "language": language, "x": 0.1 * frame, "y": 0.2, "world": "real text", "named": True}
+             "language": language, "x": 0.1 * frame, "y": 0.2, "world": "real text"}
             for frame in (0, 1) for language, word in (("en", "cat"), ("fr", "chat"))
         ]
     )  # fmt: skip
-    spec = map_shapes.word_map(rows, languages=("en", "fr"), worlds=["real text"], description="A map").to_dict()
+    asked = {"languages": ("en", "fr"), "worlds": ["real text"], "first": ["cat"]}
+    spec = map_shapes.word_map(rows, **asked, description="A map").to_dict()
     bound = {each["name"]: each for each in spec["params"]}
     assert bound["frame_shown"]["value"] == 1 and bound["frame_shown"]["bind"]["max"] == 1
     assert bound["world_shown"]["bind"]["options"] == ["real text"]
+
+
+def test_no_name_lies_on_another() -> None:
+    at = {"cat": (0.0, 0.0, 0.0, 0.0), "dog": (0.05, 0.0, 0.5, 0.5), "sea": (0.5, -0.5, -0.5, -0.5)}
+    frame = pd.DataFrame(
+        [
+            {"concept": concept, "language": language, "word": concept, "x": x, "y": y}
+            for concept, place in at.items()
+            for language, x, y in (("en", *place[:2]), ("fr", *place[2:]))
+        ]
+    )
+    assert map_shapes._apart(frame, ["cat"], "en", 1.0) == {"cat", "sea"}, (
+        "a pair in one place is written on both sides"
+    )
+    assert map_shapes._apart(frame, ["dog"], "en", 1.0) == {"dog", "sea"}
+    assert map_shapes._apart(frame.assign(x=frame["x"] + 0.45), ["sea"], "en", 1.0) == {"cat"}, "names do not leave"

@@ -11,24 +11,34 @@ from xling_utils.charts.shapes import LANGUAGE_NAMES, framed
 
 COLOURS, SHAPES = ("#1F83C4", "#D55E00"), ("circle", "square")
 HEIGHT = 420
+NARROW, LETTER, LINE, AWAY = 480, 6.5, 14, 6
+"""Pixels: how wide a map is at least on which no name lies on another, a letter, a line, from a mark to its name."""
+WRITTEN = 14
+"""Pairs of words whose names stand on the map, at most."""
 
 
 def word_map(
-    rows: pd.DataFrame, *, languages: Sequence[str], worlds: Sequence[str], description: str
+    rows: pd.DataFrame, *, languages: Sequence[str], worlds: Sequence[str], first: Sequence[str], description: str
 ) -> alt.LayerChart:
     """A mark for each word at ``x``, ``y``, a line from each to its translation, and what the frame is, in words; the
-    frame and the ``world`` are chosen below.
+    frame and the ``world`` are chosen below. As many names are written as lie apart in the last frame, those of the
+    concepts ``first`` before others; of the one language right of the mark, of the other left of it.
 
     ``rows`` has columns ``frame``, ``step``, ``alignment``, ``chance``, ``concept``, ``language`` (one of two),
-    ``word``, ``world``, and ``named``, whether the word is written."""
+    ``word`` and ``world``."""
     last = int(rows["frame"].max())
     frame = alt.param(name="frame_shown", value=last, bind=alt.binding_range(min=0, max=last, step=1, name="Training "))
     world = alt.param(name="world_shown", value=worlds[0], bind=alt.binding_select(options=list(worlds), name="World "))
     widest = 1.08 * float(rows[["x", "y"]].abs().to_numpy().max())
     plane = alt.Scale(domain=[-widest, widest])  # of all frames; a direction of a projection has no unit, so no axis
     names = [LANGUAGE_NAMES[language] for language in languages]
+    apart = {
+        world: _apart(rows[(rows["frame"] == last) & (rows["world"] == world)], first, languages[0], widest)
+        for world in worlds
+    }
+    named = [concept in apart[world] for concept, world in zip(rows["concept"], rows["world"], strict=True)]
     shown = (
-        alt.Chart(rows.assign(language=rows["language"].map(LANGUAGE_NAMES)))
+        alt.Chart(rows.assign(language=rows["language"].map(LANGUAGE_NAMES), named=named))
         .transform_filter("datum.frame == frame_shown && datum.world == world_shown")
         .encode(x=alt.X("x:Q", title=None, axis=None, scale=plane), y=alt.Y("y:Q", title=None, axis=None, scale=plane))
     )
@@ -40,11 +50,12 @@ def word_map(
         shape=alt.Shape("language:N", scale=alt.Scale(domain=names, range=SHAPES)),
         tooltip=["word:N", "language:N"],
     )
-    written = (
-        shown.transform_filter("datum.named")
-        .mark_text(dx=6, align="left", fontSize=11, color="currentColor")
+    written = [
+        shown.transform_filter(f"datum.named && datum.language == '{name}'")
+        .mark_text(dx=dx, align=align, fontSize=11, color="currentColor")  # type: ignore[arg-type]
         .encode(text="word:N")
-    )
+        for name, dx, align in zip(names, (AWAY, -AWAY), ("left", "right"), strict=True)
+    ]
     said = (
         shown.transform_aggregate(step="max(step)", alignment="max(alignment)", chance="max(chance)")
         .transform_calculate(
@@ -54,4 +65,26 @@ def word_map(
         .mark_text(align="left", baseline="top", fontSize=12, color="currentColor")
         .encode(x=alt.value(4), y=alt.value(2), text="said:N")
     )
-    return framed(alt.layer(joined, marks, written, said).add_params(frame, world), description, HEIGHT)
+    return framed(alt.layer(joined, marks, *written, said).add_params(frame, world), description, HEIGHT)
+
+
+def _apart(frame: pd.DataFrame, first: Sequence[str], right: str, widest: float) -> set[str]:
+    """Concepts of a ``frame`` whose names lie on none of the others; names of the language ``right`` stand there."""
+    placed: list[tuple[float, float, float]] = []
+    chosen: set[str] = set()
+    of = dict(list(frame.groupby("concept")))
+    for concept in dict.fromkeys([*first, *of]):
+        own = []
+        for word in of[concept].itertuples() if concept in of and len(chosen) < WRITTEN else ():
+            x, y = ((at + widest) / (2 * widest) * size for at, size in ((word.x, NARROW), (word.y, HEIGHT)))
+            long = AWAY + LETTER * len(word.word)
+            own.append((x, x + long, y) if word.language == right else (x - long, x, y))
+        inside = all(left > 0 and end < NARROW for left, end, _ in own)
+        if own and inside and not any(_meet(each, other) for each in own for other in placed):
+            chosen.add(concept)
+            placed += own
+    return chosen
+
+
+def _meet(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and abs(one[2] - other[2]) < LINE

@@ -29,7 +29,7 @@ CONCEPTS = (
 )  # fmt: skip
 """Words of the controlled world's lexicon, which real text has as well."""
 NAMED = ("cat", "milk", "mother", "king", "house", "river", "sun", "car", "table", "gold", "book", "winter", "eat")
-"""Those that the map writes beside their marks."""
+"""Those that the map writes beside their marks before any other, where there is room."""
 WORLDS = {"controlled": "controlled world", "natural": "real text"}
 COLUMNS = ("frame", "step", "alignment", "chance", "concept", "language", "word", "x", "y")
 PICTURE = "book/map.png"
@@ -122,8 +122,9 @@ def figure() -> Any:
     rows = pd.concat([table for table in tables if len(table)], ignore_index=True)
     rows = rows[rows.groupby(["world", "frame", "concept"])["word"].transform("size") == 2]  # both words were seen
     return map_shapes.word_map(
-        rows.assign(named=rows["concept"].isin(NAMED)),
+        rows,
         languages=("en", LANGUAGE),
         worlds=list(dict.fromkeys(rows["world"])),
+        first=NAMED,
         description="Words of English and French in two dimensions, joined to their translations, frame by frame.",
     )
