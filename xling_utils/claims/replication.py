@@ -47,7 +47,7 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
     was trained by an earlier recipe.
     """
     recorded = _recorded()
-    used = {*DEVELOPMENT_SEEDS, *seeds()}
+    used = {*DEVELOPMENT_SEEDS, *_seeds(recorded)}
     if seed in used or seed < 0:
         raise UserError(f"seed {seed} was used before, or is negative; take one of your own, such as {max(used) + 1}")
     chapters.check_parameters({"first_seed": seed})
@@ -64,6 +64,10 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
 def _recorded() -> dict[str, pd.DataFrame]:
     claimed = dict.fromkeys(claim.chapter for claim in ledger.load().claims)
     return {chapter: records.load(chapter, SCALE) for chapter in claimed}
+
+
+def _seeds(recorded: Mapping[str, pd.DataFrame]) -> list[int]:
+    return sorted({int(seed) for table in recorded.values() for seed in table["seed"].unique()})
 
 
 def _languages(recorded: pd.DataFrame) -> Sequence[str]:
@@ -95,19 +99,17 @@ def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def seeds() -> list[int]:
-    """The recorded ones."""
-    return sorted({int(seed) for table in _recorded().values() for seed in table["seed"].unique()})
-
-
-def power(seeds: Sequence[int]) -> dict[str, float]:
-    """Claim -> the share of the recorded ``seeds`` that repeat its verdict, each by itself, as :func:`check` asks it:
-    what a single seed can be expected to see of a verdict that is right."""
+def power(seeds: Sequence[int] = ()) -> dict[str, float]:
+    """Claim -> the share of the recorded ``seeds`` (all, if none is named) that repeat its verdict, each by itself, as
+    :func:`check` asks it: what a single seed can be expected to see of a verdict that is right."""
     recorded = {chapter: table for chapter, table in _recorded().items() if len(table)}
-    alone = [_values({c: table[table["seed"] == seed] for c, table in recorded.items()}) for seed in seeds]
+    each = seeds or _seeds(recorded)
+    alone = [_values({c: table[table["seed"] == seed] for c, table in recorded.items()}) for seed in each]
+    asked = [(before, _parts(before, recorded)) for before in ledger.findings(SCALE)]
     return {
-        before.claim.id: fmean(_again(before, _parts(before, recorded), one[before.claim.id]) for one in alone)
-        for before in ledger.findings(SCALE)
+        before.claim.id: fmean(_again(before, parts, one[before.claim.id]) for one in alone)
+        for before, parts in asked
+        if parts
     }
 
 
@@ -156,13 +158,11 @@ def _predicted(found: Interval, level: float) -> tuple[float, float]:
 
 
 def write(found: pd.DataFrame, seed: int) -> Path:
-    """``_build/records/claims.check.csv`` of what :func:`check` found, and ``alone``: what recorded seeds say of its
-    claim, each by itself (:func:`power`)."""
+    """``_build/records/claims.check.csv`` of what :func:`check` found, with ``alone``, what :func:`power` says of its
+    claims."""
     path = ledger.root() / "_build/records" / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(
-        kept_rows.to_csv(found.assign(alone=found["claim"].map(power(seeds())), seed=seed)), encoding="utf-8"
-    )
+    path.write_text(kept_rows.to_csv(found.assign(seed=seed)), encoding="utf-8")
     return path
 
 

@@ -230,7 +230,9 @@ class Ledger:
         selections = self.selections(claim, claim.measured[0] if claim.measured else "")
         used = set().union(*map(names_in, claim.tests))
         names = [name for name, where in selections.items() if name in used and rows.means(where, ["seed"]).empty]
-        return f"not recorded at this scale: {', '.join(name.replace('_', ' ') for name in names) or 'common seeds'}"
+        if not names:
+            return "recorded at this scale, but not all of it in any one seed"
+        return f"not recorded at this scale: {', '.join(name.replace('_', ' ') for name in names)}"
 
 
 def of_scale(value: float | Mapping[str, float], scale: str) -> float:

@@ -202,7 +202,7 @@ def show_claims(
         raise UserError(f"unknown scale {scale!r}; known: {', '.join(SCALES)}")
     if check_seed is not None:
         found = replication.check(replication.measure(check_seed, jobs))
-        path = replication.write(found, check_seed)
+        path = replication.write(found.assign(alone=found["claim"].map(replication.power())), check_seed)
         repeated, of = replication.share(found)
         print(f"{repeated} of {of} decided verdicts repeated by seed {check_seed}: {path}")
         return
