@@ -73,19 +73,19 @@ class Browser:
 
     def open(self, page: Path, width: int = 1280, scheme: str = "light", query: str = "") -> None:
         """Show ``page`` at ``width`` pixels for a reader who prefers ``scheme``; forget earlier requests."""
-        self._cdp(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=900,
-            deviceScaleFactor=1,
-            mobile=width < 600,
-        )
+        self.widen(width)
         self._prefer(scheme)
         for kind in ("browser", "performance"):
             self.driver.get_log(kind)
         self.requests = []
         self.driver.get(page.as_uri() + (f"?{query}" if query else ""))
         self.wait(lambda: self.run(READY), f"{page} was not drawn")
+
+    def widen(self, width: int) -> None:
+        """The window has ``width`` pixels from now on."""
+        self._cdp(
+            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
+        )
 
     def turn(self, scheme: str) -> None:
         """The reader of the page that is open prefers ``scheme`` from now on."""

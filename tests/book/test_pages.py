@@ -187,6 +187,22 @@ def test_legend_of_a_chart_selects(sample_html: Path, browser: Browser) -> None:
     browser.wait(lambda: browser.run(marks) != before, "a click in the legend changed nothing")
 
 
+@pytest.mark.parametrize(("before", "after"), [(820, 1280), (1280, 390), (390, 1280)])
+def test_a_chart_fits_its_column_when_the_window_changes(
+    before: int, after: int, sample_html: Path, browser: Browser
+) -> None:
+    browser.open(sample_html / "notebooks" / "01_sample.html", before)
+    widths = """
+    const chart = document.querySelector("#fig-sample .vega-chart");
+    return [chart.clientWidth, Math.round(chart.querySelector("svg").getBoundingClientRect().width)];
+    """
+    first = browser.run(widths)
+    browser.widen(after)
+    browser.wait(
+        lambda: len({*browser.run(widths)}) == 1 and browser.run(widths) != first, f"{browser.run(widths)} after {first}"
+    )
+
+
 def test_chart_keeps_its_state_from_light_to_dark(sample_html: Path, browser: Browser) -> None:
     browser.open(sample_html / "notebooks" / "01_sample.html")
     ink = "return getComputedStyle(document.querySelector('#fig-sample svg .role-axis-label text')).fill"

@@ -116,6 +116,15 @@
     host.after(bar);
   };
 
+  // Vega measures when the window is resized, while the columns of the page still move: what they come to is taken.
+  const fits = new WeakMap();
+  const refit = (host, view) => {
+    fits.get(host)?.disconnect();
+    const watch = new ResizeObserver(() => host.clientWidth > 0 && view.width(host.clientWidth).runAsync());
+    watch.observe(host);
+    fits.set(host, watch);
+  };
+
   const draw = async (host) => {
     const width = host.clientWidth;
     const spec = withLegendsFitted(JSON.parse(host.querySelector("script").textContent), width);
@@ -127,6 +136,7 @@
       ast: true,
       config: config(width),
     });
+    if (isSingle(spec)) refit(host, drawn.view);
     tools(host, spec, drawn.view);
     host.dataset.state = "drawn";
   };
