@@ -20,9 +20,9 @@
 # :::
 #
 # **The answer.** In the controlled world it takes training more than text: a tenth of the text, read for as long, leaves 68 %<!-- value: left 9/10 of the text -->
-# (62 %<!-- value: left 9/10 of the text low --> to 75 %<!-- value: left 9/10 of the text high -->) of the alignment above chance; with a tenth of the training as well it leaves 6 %<!-- value: left 9/10 of the training -->
+# (62 %<!-- value: left 9/10 of the text low --> to 75 %<!-- value: left 9/10 of the text high -->) of the alignment above chance, the languages' means taken out; with a tenth of the training as well it leaves 6 %<!-- value: left 9/10 of the training -->
 # (4 %<!-- value: left 9/10 of the training low --> to 7 %<!-- value: left 9/10 of the training high -->). Left alone long enough, our small encoder finds French translations at
-# 13.1<!-- value: base run above chance --> times chance. On real text the runs that are recorded so far cannot answer: over six
+# 13.0<!-- value: base run above chance --> times chance. On real text the runs that are recorded so far cannot answer: over six
 # languages they find no more than an untrained encoder does.
 #
 # **The question.** An {term}`encoder` reads English and French, never a translation, never a dictionary. After a while
@@ -50,7 +50,7 @@ sentences = None  # of text a language; None: as many as the scale reads
 # %% [markdown]
 # ## The runs
 #
-# The base pair is English with the first of `languages`. For each seed it is trained at two data sizes with each
+# The base pair is English with the first language of the list above. For each seed it is trained at two data sizes with each
 # model: GloVe, word2vec, {term}`BERT`, and an {term}`untrained encoder`, as a control. All read the same {term}`word pieces <word piece>`
 # of the same text and have the same width. BERT at the small size comes twice: once with **as many updates** as
 # at the large size (so it reads its few sentences many times over), once with **as many passes** (so it gets
@@ -114,7 +114,7 @@ data_size.inference(chapter)
 # %% [markdown] tags=["of-the-record"]
 # In English every model learns the task. Little of it arrives in French, where BERT is 6.3<!-- value: French inference in the controlled world --> points above a guess
 # (5.9<!-- value: French inference in the controlled world low --> to 6.6<!-- value: French inference in the controlled world high -->), though the same encoders
-# retrieve French words at 13.1<!-- value: base run above chance --> times chance. Of these points pretraining adds 2.6<!-- value: French inference that pretraining adds -->
+# retrieve French words at 13.0<!-- value: base run above chance --> times chance. Of these points pretraining adds 2.6<!-- value: French inference that pretraining adds -->
 # (1.9<!-- value: French inference that pretraining adds low --> to 3.2<!-- value: French inference that pretraining adds high -->); the others an untrained encoder is taught, too. That is little, and enough to compare models by:
 # on little text BERT carries more into French than either static model, on much text more than word2vec, and much text does not add two points, which would matter. Nor does the model that
 # finds most words transfer best: word2vec finds more of them than BERT, and transfers less. The
@@ -156,12 +156,12 @@ data_size.any_two(chapter)
 # Function words have no meaning that a topic could betray, but each has a place in the sentence of its own. The
 # papers' BERT aligns open classes (nouns, verbs, adjectives, adverbs) better than closed ones.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pos", "caption": "In French function words are found most often and adjectives least: the papers' order upside down.\n\nMean reciprocal rank by part of speech, beside the average of B's Table 1. The papers' values are from 1,000,000 real sentences and another candidate set: compare the order of the bars, not their height."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pos", "caption": "In French function words are found better than open classes, and adjectives worst; in the paper it is the reverse.\n\nMean reciprocal rank by part of speech, beside those of French in B's Table 1. The papers' values are from 1,000,000 real sentences and another candidate set: compare the order of the bars, not their height."}}
 data_size.parts_of_speech(chapter)
 
 # %% [markdown] tags=["of-the-record"]
 # In every language of the controlled world function words are found better than open classes. Over the fourteen they have a mean
-# reciprocal rank of .37<!-- value: closed classes in fourteen languages -->, and open classes with .18<!-- value: open classes in fourteen languages -->. Of the open classes adjectives, the papers' best, are
+# reciprocal rank of .37<!-- value: closed classes in fourteen languages -->, and open classes one of .18<!-- value: open classes in fourteen languages -->. Of the open classes adjectives, the papers' best, are
 # found least on average.
 
 # %% tags=["hide-input", "of-the-record"]
@@ -179,7 +179,7 @@ charts.show(data_size.classes_by_language(chapter))
 data_size.distances(chapter)
 
 # %% [markdown] tags=["of-the-record"]
-# Over fourteen languages and twenty seeds {doc}`the ledger </book/ledger>` counts this as decided.
+# So {doc}`the ledger </book/ledger>` has it, over fourteen languages and twenty seeds.
 
 # %% [markdown] tags=["of-the-record"]
 # ## On real text
@@ -194,7 +194,7 @@ data_size.distances(chapter)
 # neighbours before anything has been learned. In Russian, Hindi and Chinese, which share next to none, it finds 1.0<!-- value: untrained where letters are others --> times
 # what chance does, and the trained one 2.2<!-- value: trained where letters are others --> times: what is aligned there has been learned. Static vectors profit from spelling, too,
 # most where the alphabet is shared and least where it is another. There, at the large size, the intervals of BERT and word2vec overlap. At the small size
-# BERT with many updates lies at 3.0<!-- value: BERT on little real text --> times chance over six languages, and the static vectors at 1.7<!-- value: static vectors on little real text --> times.
+# BERT with many updates lies at 3.1<!-- value: BERT on little real text --> times chance over six languages, and the static vectors at 1.7<!-- value: static vectors on little real text --> times.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-natural", "caption": "Real text: on little text BERT finds more words than static vectors, on much in French fewer; an untrained encoder finds as many in French.\n\nMean reciprocal rank among the dictionary's targets, plain cosine, pairs spelt alike left out; middle layer. Recorded seeds with 95 % intervals. Pick the language below the chart."}}
 real = chapter.on_real_text
@@ -204,7 +204,7 @@ data_size.headline(real)
 data_size.static_vectors(real)
 
 # %% [markdown] tags=["of-the-record"]
-# What did the training add, if the untrained encoder finds no less? Other words. It finds the open classes by their spelling (.08<!-- value: open classes of real text, untrained -->), and no
+# What did the training add, if the untrained encoder finds no less? Other words. The untrained one finds open classes by their spelling (.08<!-- value: open classes of real text, untrained -->), and no
 # function word (.02<!-- value: function words of real text, untrained -->). The trained one finds function words, which French and English spell differently (.08<!-- value: function words of real text -->), and fewer of the others
 # (.06<!-- value: open classes of real text -->). As in the controlled world, and not as in the paper, place in the sentence comes first. (B, table 1: .459 for closed
 # classes and .511 for open ones.) Parts of speech are here those that an English treebank gives a word most often.
@@ -213,7 +213,7 @@ data_size.static_vectors(real)
 data_size.parts_of_speech(real)
 
 # %% [markdown] tags=["of-the-record"]
-# Over six of them function words are found with a mean reciprocal rank of .07<!-- value: closed classes in six languages -->, and open classes with .04<!-- value: open classes in six languages -->. In
+# Over the six languages function words are found with a mean reciprocal rank of .07<!-- value: closed classes in six languages -->, and open classes with one of .04<!-- value: open classes in six languages -->. In
 # Spanish alone five seeds cannot tell.
 
 # %% tags=["hide-input", "of-the-record"]
@@ -281,7 +281,7 @@ charts.show(chapter.record())
 # - Most of what looked like a need for text is, in the controlled world, a need for training: on little text an encoder aligns if it may read it often enough.
 # - Alignment comes after a slow start in which little shows. A run that is stopped there says little about it.
 # - Static vectors need much text, and live on what the languages share in writing. On real text that is most of what they find.
-# - In the controlled world function words are found better than open classes, in every language: the papers' order upside down.
+# - In the controlled world function words are found better than open classes, in every language; in the papers it is the reverse.
 # - The untrained encoder is the control to look at first: in real French it finds no less than the trained one.
 
 # %% [markdown] tags=["of-the-record"]
@@ -330,4 +330,4 @@ charts.show(chapter.record())
 
 # %% [markdown]
 # **Further reading.** The dictionaries and the way to ask them are those of {cite:t}`conneau2018word`, the static vectors those of
-# {cite:t}`mikolov2013distributed` and {cite:t}`pennington2014glove`; BERT is that of {cite:t}`devlin2019bert`. On to chapter 2: {doc}`02_window_size`.
+# {cite:t}`mikolov2013distributed` and {cite:t}`pennington2014glove`; BERT is that of {cite:t}`devlin2019bert`. On to chapter 2: {doc}`02_window_size`

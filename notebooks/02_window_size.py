@@ -224,4 +224,4 @@ charts.show(chapter.record())
 
 # %% [markdown]
 # **Further reading.** {cite:t}`liu2020study`, section 3.2.3, for the contrast; {doc}`/book/negative_results` for what was tried in order to find it.
-# On to chapter 3: {doc}`03_overlap`.
+# On to chapter 3: {doc}`03_overlap`

@@ -85,13 +85,13 @@ architecture.factor(chapter, "depth")
 # 10 %<!-- value: two layers lose -->, which twenty seeds cannot tell from none. (All are read behind their first block. Each at its
 # best layer, one is still worse than three, and of six it cannot be told.) The papers' twelve layers have a task to match. Here, where the neighbours of a word
 # tell much of it, two looks at them may be enough; one is not. What a layer must have is width: 16 dimensions in place of 64 cost
-# 51 %<!-- value: a narrow encoder loses -->. A single head loses 14 %<!-- value: a single head loses -->.
+# 49 %<!-- value: a narrow encoder loses -->. A single head loses 14 %<!-- value: a single head loses -->.
 #
 # K et al. ask another question of depth, heads and parameters: how far English and the other language lie apart, the less the better. So does
 # {doc}`the ledger </book/ledger>`, and says that the gap does not shrink from depth to depth here. Three layers learn more English than one, and most of that stays there; six learn less
 # English, and their gap in inference is smaller for that. An encoder that does not learn the task in English has no gap to show. A narrow one is right in
-# .41<!-- value: inference in English of a narrow encoder --> of the English pairs, the base run in .73<!-- value: inference in English of the base run -->, and their gaps are
-# .04<!-- value: gap of a narrow encoder --> and .33<!-- value: gap of the base run -->. So it is for want of English, and not for what crosses over, that too few parameters do not widen
+# .40<!-- value: inference in English of a narrow encoder --> of the English pairs, the base run in .73<!-- value: inference in English of the base run -->, and their gaps are
+# .03<!-- value: gap of a narrow encoder --> and .33<!-- value: gap of the base run -->. So it is for want of English, and not for what crosses over, that too few parameters do not widen
 # the gap here, and that few parameters in all layers leave a smaller one than many in a single layer: the ledger calls both not testable at this size.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-heads", "caption": "A single attention head aligns words a little less than four; of two and eight twenty seeds cannot tell whether they align words better or worse.\n\nMarks as above; squares are E's table 5, whose base has twelve heads."}}
@@ -258,4 +258,4 @@ charts.show(chapter.record())
 
 # %% [markdown]
 # **Further reading.** {cite:t}`wu2020emerging`, section 4, for parameters kept apart; {cite:t}`k2020crosslingual` for everything that is varied at a fixed
-# number of parameters; {cite:t}`dufter2020identifying`, and {doc}`the appendix <08_minimult>`, for the smallest set-up in which to ask. On to chapter 5: {doc}`05_language_means`.
+# number of parameters; {cite:t}`dufter2020identifying`, and {doc}`the appendix <08_minimult>`, for the smallest set-up in which to ask. On to chapter 5: {doc}`05_language_means`

@@ -257,7 +257,7 @@ language_means.layer_widget(chapter)
 
 # %% [markdown]
 # **Further reading.** {cite:t}`liu2020language` for both methods, {cite:t}`libovicky2020neutrality` for how neutral multilingual BERT is once its means are taken
-# away. On to chapter 6: {doc}`06_mds`.
+# away. On to chapter 6: {doc}`06_mds`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())

@@ -94,9 +94,6 @@ charts.show(mds.best(chapter.both), digits=1)
 
 # %% [markdown]
 # ## What it says
-#
-# A sentence as the encoder continues it when it is moved, with weights 1, 2 and 3, as in Table 1 of Liu et al. Above, each token that it reads; below, the
-# one that it predicts there.
 
 # %% tags=["hide-input"]
 trained = mds.of_this_machine(chapter)
@@ -147,7 +144,7 @@ mds.syntax(chapter.both)
 # The encoder of real text that {doc}`chapter 5 <05_language_means>` ends with, on sentences of XNLI, which say the same in all fifteen languages. Five seeds
 # are recorded.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-weights-natural", "caption": "On real text, too, one vector converts most tokens; a negative weight converts few, but at the last layer.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift; bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-weights-natural", "caption": "On real text, too, one vector converts most tokens; a negative weight converts few, except at the last layer.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift; bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}
 real = chapter.on_real_text
 mds.over_weights(real.recorded)
 
@@ -250,7 +247,7 @@ charts.of_claims(claims.of_chapter(chapter))
 
 # %% [markdown]
 # **Further reading.** {cite:t}`liu2020study`, section 4, for the shift inside the encoder; {cite:t}`liu2020language` for the same at its output; {cite:t}`libovicky2020neutrality`
-# for what is left of the language. On to chapter 7: {doc}`07_cka`.
+# for what is left of the language. On to chapter 7: {doc}`07_cka`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())

@@ -85,7 +85,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # Those of two, a little, on average over layers and four languages; with French it cannot be told. CKA is .54<!-- value: CKA of one bilingual --> in one encoder and .58<!-- value: CKA of two monolingual --> in two.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are, on average over four languages, more alike than the two languages of one bilingual encoder.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose the form below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are, on average over four languages, more alike than the two languages of one bilingual encoder.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose form and language below; French comes first, where the two cannot be told apart."}}
 cka.heat_map(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
@@ -109,7 +109,7 @@ cka.retrieval(chapter.both)
 # %% [markdown] tags=["of-the-record"]
 # Without a rotation, encoders that never met have next to nothing in common: there is no reason why their axes should agree. With one, they find
 # more translations than the bilingual encoder does with one or without. Look at the untrained encoder
-# too: at the embedding output a rotation finds 38 %<!-- value: rotation of untrained embeddings -->. Random vectors of words are as good as any if all that is asked
+# too: at the embedding output a rotation finds 38 %<!-- value: rotation of untrained embeddings -->, on average over the four languages. Random vectors of words are as good as any if all that is asked
 # is which words a sentence has, and two thousand translations are enough to learn the dictionary. Training
 # adds to that at every layer.
 
@@ -125,7 +125,7 @@ cka.words(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # A rotation fitted on some 120 words finds nothing among untrained vectors, which have nothing in common. What separate encoders have in
-# common is enough to find 35 %<!-- value: words of separate encoders --> of the words of the other half. The spaces of word2vec are nearly copies of each other, and this is
+# common is enough to find 35 %<!-- value: words of separate encoders --> of the words of the other half, on average over layers and languages. The spaces of word2vec are nearly copies of each other, and this is
 # the controlled world speaking: in all its languages every word has the same neighbours in the same proportions.
 
 # %% [markdown] tags=["of-the-record"]
@@ -140,7 +140,7 @@ cka.words(chapter.both)
 cka.transfer(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
-# A random rotation carries nothing, the fitted one names with an F1 of .58<!-- value: names carried --> and trees with .73<!-- value: trees carried --> of their heads and
+# On average over layers and languages a random rotation carries nothing, the fitted one names with an F1 of .58<!-- value: names carried --> and trees with .73<!-- value: trees carried --> of their heads and
 # relations. The paper's bilingual encoder does best as it is, but for parsing of French; here two encoders with a
 # rotation do better at both: it has .30<!-- value: names of one bilingual --> and .62<!-- value: trees of one bilingual -->. Even the names of the bilingual encoder gain by a rotation: to read two languages with
 # the same weights is not yet to put them in the same place.
@@ -149,7 +149,7 @@ cka.transfer(chapter.both)
 # ## Do the two go together?
 #
 # Over layers, is retrieval best where CKA is highest: after rotation for two encoders, without one for a single encoder? With few layers a
-# correlation is a weak witness; here it is, on average over seeds, with the lowest and the highest:
+# correlation is a weak witness; here it is, on average over seeds, with the lowest and the highest. The paper's is of two encoders, and so is the verdict on it.
 
 # %% tags=["hide-input"]
 charts.show(cka.correlation(chapter.both))
@@ -182,6 +182,9 @@ cka.transfer(real.recorded)
 # Between real encoders that never met a rotation carries little, but more than nothing: names with an F1 of .11<!-- value: names carried on real text --> and trees with a LAS of .10<!-- value: trees carried on real text -->, where random rotations
 # carry next to none. The bilingual encoder knows more names as it is (.24<!-- value: names of one bilingual on real text -->): they are spelt alike, and a rotation only blurs them (.17<!-- value: names of one bilingual, rotated, on real text -->). With trees it is the reverse: as it is
 # it carries .03<!-- value: trees of one bilingual on real text -->, rotated .11<!-- value: trees of one bilingual, rotated, on real text -->, about what two encoders carry. That a rotation on top helps parsing and not names is what Wu, Conneau et al. found (C, note 2).
+
+# %% [markdown] tags=["of-the-record"]
+# Whether retrieval is best where CKA is highest:
 
 # %% tags=["hide-input", "of-the-record"]
 charts.show(cka.correlation(real.recorded))

@@ -199,7 +199,7 @@ def test_a_chart_fits_its_column_when_the_window_changes(
     first = browser.run(widths)
     browser.widen(after)
     browser.wait(
-        lambda: len({*browser.run(widths)}) == 1 and browser.run(widths) != first, f"{browser.run(widths)} after {first}"
+        lambda: len({*browser.run(widths)}) == 1 and browser.run(widths) != first, "the chart has another width"
     )
 
 

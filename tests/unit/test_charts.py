@@ -67,7 +67,7 @@ def distances() -> Any:
 
 def test_names_that_would_lie_on_each_other_stand_on_either_side() -> None:
     at = pd.DataFrame({"distance": [0.10, 0.11, 0.11, 0.40], "value": [0.30, 0.30, 0.10, 0.30]})
-    assert shapes._to_the_left(at) == [False, True, False, False]
+    assert shapes._to_the_left(at) == [True, False, False, False]
     assert shapes._to_the_left(at[:1]) == [False]
 
 

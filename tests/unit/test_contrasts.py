@@ -96,27 +96,28 @@ def test_the_papers_tables_are_read_under_our_names():
     )
 
 
-def rows_of(condition: str, by_seed: dict[int, float]) -> pd.DataFrame:
+def rows_of(condition: str, by_seed: dict[int, float], guess: float) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"condition": condition, "task": "NLI", "metric": "accuracy", "target": "fr", "layer": None, "step": None,
+            {"condition": condition, "task": "NLI", "metric": metric, "target": "fr", "layer": None, "step": None,
              "seed": seed, "value": value, "run": f"{condition}{seed}"}
-            for seed, value in by_seed.items()
+            for seed, accuracy in by_seed.items()
+            for metric, value in (("accuracy", accuracy), ("majority", guess))
         ]
     )  # fmt: skip
 
 
 def test_differences_are_paired_by_seed_and_in_percent_of_what_lies_above_a_guess():
-    table = pd.concat([rows_of("base", {1: 0.5, 2: 0.7, 3: 0.6}), rows_of("other", {1: 0.4, 2: 0.6, 3: 0.5})])
-    found = contrast_figures.values(table, scale("controlled"), ["condition"], "fr")
+    def told(guess: float, *seeds: int) -> list[str | None]:
+        base, other = {1: 0.5, 2: 0.7, 3: 0.6}, {1: 0.4, 2: 0.6, 3: 0.5}
+        table = pd.concat([rows_of("base", base, guess), rows_of("other", other, guess - 0.1)])
+        found = contrast_figures.values(table[table["seed"].isin(seeds)], scale("controlled"), ["condition"], "fr")
+        return contrast_figures.differences(found, "condition", "base")["inference"].tolist()
 
-    def told(guess: float, rows: pd.DataFrame = found) -> list[str | None]:
-        floor = pd.DataFrame({"measure": ["inference (accuracy)"], "name": "guess", "value": guess})
-        return contrast_figures.differences(rows, "condition", "base", floor)["inference"].tolist()
-
-    assert told(0.0) == ["-17 (-17 to -17)"] and told(0.2) == ["-25 (-25 to -25)"]
-    assert told(0.0, found[found["seed"] == 1]) == ["-20"]
-    assert told(0.55) == told(0.55, found[found["seed"] == 1]) == [None], "the base is not above it"
+    # t of 2 degrees, times what seeds .1 above and below add to the share: a sixth, a quarter of .1 / .6, of .1 / .4
+    assert told(0.0, 1, 2, 3) == ["-17 (-24 to -10)"] and told(0.2, 1, 2, 3) == ["-25 (-41 to -9)"]
+    assert told(0.0, 1) == ["-20"]
+    assert told(0.55, 1, 2, 3) == told(0.55, 1) == [None], "the base is not above it"
 
 
 def test_real_text_is_drawn_a_mark_a_language():

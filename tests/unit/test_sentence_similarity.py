@@ -226,7 +226,7 @@ def test_every_figure_has_what_it_shows():
     heat = cka_figures.heat_map(table()).to_dict()["datasets"]
     assert {row["kind"] for rows in heat.values() for row in rows} == set(cka.ENCODERS)
     correlated = cka_figures.correlation(table())
-    assert list(correlated["r with CKA"]) == ["1.00 (1.00 to 1.00)"] * 2 and list(correlated["seeds"]) == [3, 3]
+    assert list(correlated["correlation"]) == ["1.00 (1.00 to 1.00)"] * 2 and list(correlated["seeds"]) == [3, 3]
     assert len(layer_shapes.HUES) >= len(cka.ENCODERS)
 
 

@@ -126,7 +126,14 @@ def _checked(row: Mapping[str, Any], listed: Set[str]) -> tuple[str, ...]:
     values = (tables.typeset(f"{row[name]:+.3f}") for name in ("value", "new"))
     repeated = "yes" if row["repeated"] else "no"
     alone = f"{100 * row['alone']:.0f}\N{NO-BREAK SPACE}%"
-    return (_named(row["claim"], listed), html.escape(row["test"]), row["verdict"], *values, repeated, alone)
+    return (
+        _named(row["claim"], listed),
+        html.escape(tables.formula(row["test"])),
+        row["verdict"],
+        *values,
+        repeated,
+        alone,
+    )
 
 
 def _named(claim: str, listed: Set[str]) -> str:
@@ -159,12 +166,15 @@ def _claim(claim: ledger.Claim, *found: Finding) -> dict[str, Any]:
             "slug": _slug(finding.verdict),
             "verdict": verdict(finding),
             "figure": f"../notebooks/{claim.chapter}.html#{ledger.load().figure(claim, finding.scale)}",
-            "tests": [{"text": part.text, "value": tables.typeset(value(part))} for part in finding.parts],
+            "tests": [
+                {"text": tables.formula(part.text), "value": tables.typeset(value(part))} for part in finding.parts
+            ],
             "remarks": remarks(finding),
             "reason": finding.reason,
         }
         for finding in found
     ]
+    known["claim"] = tables.prose(claim.claim)
     return {**known, "number": _number(claim), "experiments": ", ".join(claim.experiments), "scales": scales}
 
 

@@ -146,9 +146,10 @@ def curves(rows: pd.DataFrame, *, layer: int, y_title: str, chance: pd.DataFrame
         opacity=alt.condition(pick, alt.value(0.9), alt.value(0.08)),
     )
     base = base.transform_filter(f"datum.layer == {picked.name}") if several else base
-    thin = base.mark_line(strokeWidth=1, strokeDash=[3, 2]).encode(
+    thin = base.mark_line(strokeWidth=1).encode(
         y=alt.Y("value:Q", title=y_title),
         detail="seed:N",
+        opacity=alt.condition(pick, alt.value(0.35), alt.value(0.05)),
         tooltip=["series:N", "seed:N", "step:Q", alt.Tooltip("value:Q", format=".3f")],
     )
     bold = base.mark_line(strokeWidth=3, point=True).encode(y=alt.Y("mean(value):Q", title=y_title))
@@ -255,13 +256,15 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
 
 
 def _to_the_left(rows: pd.DataFrame) -> list[bool]:
-    """Of points whose names would lie on each other: the later one of a pair, whose name goes to the left."""
+    """Of points whose names would lie on each other: the left one of a pair, whose name goes to the left."""
     wide, high = (max(rows[of].max() - rows[of].min(), 1e-9) for of in ("distance", "value"))
+    points = list(zip(rows["distance"] / wide, rows["value"] / high, strict=True))
     placed: list[tuple[float, float]] = []
-    left = []
-    for x, y in zip(rows["distance"] / wide, rows["value"] / high, strict=True):
-        left.append(any(abs(x - other) < 0.2 and abs(y - level) < 0.05 for other, level in placed))
-        if not left[-1]:
+    left = [False] * len(points)
+    for place in sorted(range(len(points)), key=lambda place: -points[place][0]):
+        x, y = points[place]
+        left[place] = any(abs(x - other) < 0.2 and abs(y - level) < 0.05 for other, level in placed)
+        if not left[place]:
             placed.append((x, y))
     return left
 

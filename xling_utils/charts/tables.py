@@ -21,6 +21,9 @@ NOTHING = "–"
 RIGHT: Any = [{"selector": "", "props": "text-align: right"}]
 HYPHEN = re.compile(r"(?<![\w.-])-(?=[.\d])")
 """One that says that the number behind it is negative."""
+ENDS = re.compile(r"\([^()]+ to [^()]+\)")
+APOSTROPHE = re.compile(r"(?<=\w)'(?!\w*')")
+"""Not one that opens or ends a quotation."""
 
 
 def show(frame: pd.DataFrame | None, digits: int = 3) -> Styler | None:
@@ -32,8 +35,11 @@ def show(frame: pd.DataFrame | None, digits: int = 3) -> Styler | None:
     places = {column: digits for column in frame.select_dtypes("number").columns}
     places |= {column: 0 for column in places if pd.api.types.is_integer_dtype(frame[column])}
     numbers = {column: partial(_number, places=count) for column, count in places.items()}
+    words = {
+        column: _words for column in frame if frame[column].dropna().map(lambda value: isinstance(value, str)).all()
+    }
     style = frame.style.hide(axis="index").set_table_attributes('class="dataframe"')
-    style = style.format(numbers, precision=digits, na_rep=NOTHING, escape="html")
+    style = style.format(words | numbers, precision=digits, na_rep=NOTHING, escape="html")
     style = style.format_index(axis="columns", escape="html")
     return style.set_table_styles({column: RIGHT for column in numbers}, overwrite=False)
 
@@ -42,9 +48,24 @@ def _number(value: float, places: int) -> str:
     return typeset(f"{value:,.{places}f}")
 
 
+def _words(escaped: str) -> str:
+    """Intervals are not broken in the middle."""
+    return ENDS.sub(r'<span class="ends">\g<0></span>', typeset(escaped))
+
+
 def typeset(text: str) -> str:
     """``text`` with a minus sign before every negative number, where a keyboard has a hyphen."""
     return HYPHEN.sub("\N{MINUS SIGN}", text)
+
+
+def prose(text: str) -> str:
+    """``text`` with the dashes and apostrophes of print."""
+    return APOSTROPHE.sub("\N{RIGHT SINGLE QUOTATION MARK}", text.replace(" - ", " \N{EN DASH} "))
+
+
+def formula(text: str) -> str:
+    """``text``, a quantity and its bound, with minus signs."""
+    return typeset(text).replace(" - ", " \N{MINUS SIGN} ")
 
 
 def of_earlier_recipe(earlier: bool) -> HTML | None:
@@ -79,7 +100,7 @@ def of_claims(frame: pd.DataFrame | None) -> HTML | None:
     for name, rows in named.groupby("id", sort=False):
         once = rows.iloc[0]
         scales = [_scale(scale, of) for scale, of in rows.groupby("scale", sort=False)]
-        claim = {"id": str(name).replace("-", "\u2011"), "claim": once["claim"], "scales": scales}
+        claim = {"id": str(name).replace("-", "\u2011"), "claim": prose(once["claim"]), "scales": scales}
         kind = gates if once["paper"] == GATE else results if any(scale["effect"] for scale in scales) else aside
         kind.append(claim)
     folded = {"Claims that could not be tested at this size": aside, "Controls: what a measure must be above": gates}
@@ -91,7 +112,8 @@ def _scale(name: str, rows: pd.DataFrame) -> dict[str, Any]:
     given = rows.drop(columns=list(ONCE)).dropna(axis="columns", how="all")
     shown = given.astype(object).where(given.notna(), NOTHING).map(typeset)
     tests = [
-        {"text": text, "values": values} for text, values in zip(rows["test"], shown.to_numpy().tolist(), strict=True)
+        {"text": formula(text), "values": values}
+        for text, values in zip(rows["test"], shown.to_numpy().tolist(), strict=True)
     ]
     once = {"verdict": rows["verdict"].iloc[0], "effect": typeset(rows["effect"].iloc[0])}
     return {"name": SCALE_NAMES.get(name, name), "columns": list(given), "tests": tests, **once}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xling_utils.measures.encoders.stored_run import Reading, masked_lm
     from xling_utils.measures.encoders.subject import Subject
     from xling_utils.measures.metrics.cka import linear_cka
-    from xling_utils.measures.metrics.intervals import Estimate, Interval, over_seeds
+    from xling_utils.measures.metrics.intervals import Estimate, Interval, over_seeds, share_of_means
     from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
     from xling_utils.measures.metrics.retrieval import (
         chance_reciprocal_rank,

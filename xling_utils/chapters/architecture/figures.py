@@ -8,7 +8,6 @@ import pandas as pd
 
 from xling_utils.chapters.architecture.plan import BOTH, FOUR_LANGUAGES, NEXT, base_levels, counted, of_factor
 from xling_utils.chapters.shared import contrast_figures as figures
-from xling_utils.chapters.shared.contrasts import of_partners
 from xling_utils.core.scales import Scale
 
 Tables = Callable[[str], pd.DataFrame]
@@ -86,9 +85,9 @@ def levels(factor: str, rows: pd.DataFrame, scale: Scale) -> list[str]:
 
 def changes(table: pd.DataFrame, scale: Scale, language: str) -> pd.DataFrame:
     """Each level against the base run, in percent (see ``contrast_figures.differences``)."""
-    parts, floor = [], figures.floors(of_partners(table, language))
+    parts = []
     for factor, base in base_levels(scale).items():
         found = figures.values(of_factor(table, factor, scale), scale, ["level"], language)
-        parts.append(figures.differences(found, "level", base, floor).assign(factor=factor))
+        parts.append(figures.differences(found, "level", base).assign(factor=factor))
     parts = [part for part in parts if len(part)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

@@ -76,16 +76,15 @@ def transfer(table: pd.DataFrame) -> Any:
 
 
 def correlation(table: pd.DataFrame) -> pd.DataFrame:
-    """Pearson's r over layers of CKA and retrieval, a row a kind of encoders and language: the mean over seeds, the
-    lowest and the highest."""
+    """Pearson's r over layers of debiased CKA and retrieval, a row a kind of encoders and language: the mean over
+    seeds, the lowest and the highest."""
     rows = []
     for encoders in FOUND_BY:
-        found = {f"r with {name}": correlations(table, encoders, metric) for name, metric in FORMS.items()}
-        for target in dict.fromkeys(target for _, target in next(iter(found.values())).index):
-            own = {name: values.xs(target, level="target") for name, values in found.items()}
+        found = correlations(table, encoders)
+        for target in dict.fromkeys(target for _, target in found.index):
+            own = found.xs(target, level="target")
             row = {"encoders": encoders, "language": LANGUAGE_NAMES[target]}
-            row |= {name: _with_ends(values) for name, values in own.items()}
-            rows.append(row | {"seeds": max(map(len, own.values()))})
+            rows.append(row | {"correlation": _with_ends(own), "seeds": len(own)})
     return pd.DataFrame(rows)
 
 

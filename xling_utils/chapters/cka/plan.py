@@ -89,10 +89,10 @@ FOUND_BY = {MONOLINGUAL: "p_at_1_rotated", BILINGUAL: "p_at_1"}
 """How sentences are retrieved where CKA and retrieval are set against each other."""
 
 
-def correlations(table: pd.DataFrame, encoders: str, metric: str = "cka_debiased") -> pd.Series:
+def correlations(table: pd.DataFrame, encoders: str) -> pd.Series:
     """Pearson's r over layers of CKA and retrieval, by seed and language (R32)."""
     rows = table[table["encoders"] == encoders]
-    cka, found = (rows[rows["metric"] == name] for name in (metric, FOUND_BY[encoders]))
+    cka, found = (rows[rows["metric"] == name] for name in ("cka_debiased", FOUND_BY[encoders]))
     both = cka.merge(found, on=["seed", "target", "layer"], suffixes=("_cka", "_found"))
     groups = both.groupby(["seed", "target"])
     if both.empty:

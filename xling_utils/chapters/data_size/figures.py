@@ -14,7 +14,11 @@ from xling_utils.charts import shapes
 from xling_utils.core.scales import Scale
 
 LATIN = ("fr", "es", "de", "tr", "vi", "sw")
-POS_GROUPS = ("closed", "open", "NOUN", "VERB", "ADV", "ADJ")
+POS_GROUPS = {
+    "closed": "function words", "open": "open classes", "NOUN": "nouns", "VERB": "verbs", "ADV": "adverbs",
+    "ADJ": "adjectives",
+}  # fmt: skip
+"""Part of speech, or class of them -> its name in figures."""
 REAL_POS = ("BERT", "untrained")
 
 
@@ -162,18 +166,20 @@ def layers(table: pd.DataFrame, scale: Scale) -> Any:
 def parts_of_speech(
     live: pd.DataFrame, recorded: pd.DataFrame, published: pd.DataFrame, scale: Scale, target: str
 ) -> Any:
-    """Figure: retrieval of words of ``target`` by part of speech, beside the average of the paper's table."""
+    """Figure: retrieval of words of ``target`` by part of speech, beside the paper's, or the average of its languages
+    where ``target`` is none of them."""
     frames = []
     for shown, table in with_sources(live, recorded):
         rows = pos_rows(table[table["target"] == target], scale)
         if len(rows):
             found = summary(rows, ["part_of_speech"]).rename(columns={"part_of_speech": "group"})
             frames.append(found.assign(shown=shown))
-    paper = published[published["language"] == "avg"].rename(columns={"mrr": "value"})
+    printed = target if target in set(published["language"]) else "avg"
+    paper = published[published["language"] == printed].rename(columns={"mrr": "value"})
     frames.append(paper.assign(shown="paper", low=float("nan"), high=float("nan"), seeds=1).drop(columns="language"))
     return shapes.grouped_bars(
-        pd.concat(frames, ignore_index=True),
-        groups=POS_GROUPS,
+        pd.concat(frames, ignore_index=True).replace({"group": POS_GROUPS}),
+        groups=list(POS_GROUPS.values()),
         description="Mean reciprocal rank by part of speech, measured here and in the paper's Table 1.",
     )
 
@@ -183,8 +189,8 @@ def real_parts_of_speech(table: pd.DataFrame, scale: Scale, target: str) -> Any:
     rows = {model: pos_rows(table[table["target"] == target], scale, model) for model in REAL_POS}
     frames = [summary(of, ["part_of_speech"]).assign(shown=model) for model, of in rows.items()]
     return shapes.grouped_bars(
-        pd.concat(frames, ignore_index=True).rename(columns={"part_of_speech": "group"}),
-        groups=POS_GROUPS,
+        pd.concat(frames, ignore_index=True).rename(columns={"part_of_speech": "group"}).replace({"group": POS_GROUPS}),
+        groups=list(POS_GROUPS.values()),
         description="Mean reciprocal rank of real words by part of speech, of a trained and of an untrained encoder.",
     )
 
@@ -194,7 +200,7 @@ def classes_by_language(table: pd.DataFrame, scale: Scale) -> pd.DataFrame:
     interval."""
     found = []
     for target, rows in pos_rows(table, scale).groupby("target", sort=False):
-        closed, opened = (rows[rows["part_of_speech"] == group] for group in POS_GROUPS[:2])
+        closed, opened = (rows[rows["part_of_speech"] == group] for group in ("closed", "open"))
         more = paired(closed, opened).drawn()
         found.append(
             {

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 MEASURES = {"convert rate": "convert_rate", "BLEU-1": "bleu1", "third languages": "third_rate"}
 INFERENCE = {"inference (accuracy)": (NLI, "accuracy")}
 SYNTAX = {
-    "parts of speech (accuracy)": (POS, "accuracy"),
     "parsing, labelled (LAS)": (PARSING, "las"),
     "parsing, unlabelled (UAS)": (PARSING, "uas"),
+    "parts of speech (accuracy)": (POS, "accuracy"),
 }
 INFERENCE_KINDS = (WHOLE, UPPER, MOVED, "commonest label")
 SYNTAX_KINDS = METHODS
@@ -195,7 +195,10 @@ def samples(
 ) -> str:
     """A's Table 1 as HTML: sentences of ``source`` moved to ``target`` at A's depth, with each weight."""
     layer = round(A_LAYER * widget.subject.layers)
-    parts = []
+    parts = [
+        f"<p>Sentences as the encoder continues them when they are moved at layer {layer} of {widget.subject.layers}. "
+        "Above, each token that it reads; below, the one that it predicts there.</p>"
+    ]
     for number, sentence in enumerate(sentences[source]):
         said = sentences[target][number]
         parts.append(

@@ -116,11 +116,11 @@ def paper_domain(tables: Tables) -> pd.DataFrame:
     return figures.paper_rows(tables("C_table_1_dissection"), "condition", names, "paper C")
 
 
-def changes(found: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFrame:
+def changes(found: pd.DataFrame) -> pd.DataFrame:
     """Each condition against the one that it varies, in percent (see ``contrast_figures.differences``)."""
     parts = []
     for group in (OVERLAP, ORDER, DOMAIN):
-        rows = figures.differences(found[found["condition"].isin(group)], "condition", group[0], floor)
+        rows = figures.differences(found[found["condition"].isin(group)], "condition", group[0])
         parts.append(rows.assign(against=group[0]))
     return pd.concat(parts, ignore_index=True)
 

@@ -42,8 +42,7 @@ def _figure(chapter: Opened, paper: pd.DataFrame, conditions: Sequence[str], tol
 
 def changes(chapter: Opened) -> pd.DataFrame:
     """Each condition against the one that it varies, in percent."""
-    floor = figures.floors(of_partners(chapter.both, chapter.base))
-    return plan.changes(figures.values(chapter.both, chapter.sizes, ["condition"], chapter.base), floor)
+    return plan.changes(figures.values(chapter.both, chapter.sizes, ["condition"], chapter.base))
 
 
 def compared(chapter: Opened) -> Any:

@@ -13,7 +13,7 @@ import pandas as pd
 from xling_utils.chapters.data_size.plan import headline_layer, summary, with_sources
 from xling_utils.chapters.shared.contrasts import of_partners, targets
 from xling_utils.core.scales import Scale
-from xling_utils.measures import Interval, over_seeds
+from xling_utils.measures import Interval, over_seeds, share_of_means
 from xling_utils.measures.names import ENTITIES, INFERENCE
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ FLOORS = {
 
 
 def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], base: str) -> pd.DataFrame:
-    """One row a condition, measure and seed: columns ``by``, ``measure``, ``seed``, ``partner``, ``value``.
+    """One row a condition, measure and seed: columns ``by``, ``measure``, ``seed``, ``partner``, ``value``, and
+    ``floor``, what knowing nothing gets there (NaN where the rows do not say).
 
     English with each seed's partner (:func:`of_partners`); retrieval is centred and read at the middle layer (0 for
     static vectors).
@@ -45,12 +46,19 @@ def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], base: str) -> p
     middle = headline_layer(scale)
     deepest = rows.groupby("run")["layer"].transform("max")
     at = rows["layer"].isna() | (rows["layer"] == deepest.clip(upper=middle))
+    keys = [*by, "measure", "seed", "partner"]
     frames = []
     for measure, (task, metric) in MEASURES.items():
-        found = rows[at & (rows["task"] == task) & (rows["metric"] == metric)]
-        frames.append(found.assign(measure=measure))
-    found = pd.concat(frames, ignore_index=True)
-    return found.groupby([*by, "measure", "seed", "partner"], sort=False)["value"].mean().reset_index()
+        _, *floor = FLOORS[measure]
+        read = {
+            name: rows[at & (rows["task"] == where[0]) & (rows["metric"] == where[1])]
+            .assign(measure=measure)
+            .groupby(keys, sort=False)["value"]
+            .mean()
+            for name, where in (("value", (task, metric)), ("floor", floor))
+        }
+        frames.append(read["value"].to_frame().join(read["floor"].rename("floor")).reset_index())
+    return pd.concat(frames, ignore_index=True)
 
 
 def rows_of(live: pd.DataFrame, recorded: pd.DataFrame, scale: Scale, by: str, base: str) -> pd.DataFrame:
@@ -127,21 +135,29 @@ def on_real_text(chapter: Opened, rows: pd.DataFrame, description: str, *languag
     return figure(drawn, floor, list(dict.fromkeys(rows["condition"])), description)
 
 
-def differences(found: pd.DataFrame, by: str, base: str, floor: pd.DataFrame) -> pd.DataFrame:
-    """What each condition changes, in percent of what ``base`` has above ``floor`` (:func:`floors`), paired by seed and
-    with its 95 % interval: a row a condition, a column a measure, empty where ``base`` is not above it. ``found`` is
-    what :func:`values` returns."""
+def differences(found: pd.DataFrame, by: str, base: str) -> pd.DataFrame:
+    """What each condition changes, in percent of what ``base`` has above its floor in the same seeds, with its 95 %
+    interval (:func:`share_of_means`): a row a condition, a column a measure, empty where ``base`` is not above it.
+    ``found`` is what :func:`values` returns."""
     rows: dict[str, dict[str, str | None]] = {}
-    nothing = dict(zip(floor["measure"], floor["value"], strict=True))
     for measure, group in found.groupby("measure", sort=False):
-        of = dict(list(group.groupby(by, sort=False)))
-        above = over_seeds((of[base]["value"] - nothing.get(measure, 0.0)).tolist()) if base in of else None
-        for name, condition in of.items():
-            if name != base and above:
-                change = paired(condition, of[base])
-                told = _percent(change, above.value) if (above.low if above.n > 1 else above.value) > 0 else None
-                rows.setdefault(name, {})[short(str(measure))] = told
+        of = {name: one.set_index(["seed", "partner"]) for name, one in group.groupby(by, sort=False)}
+        for name in of if base in of else ():
+            if name != base:
+                both = of[base].join(of[name]["value"].rename("changed"), how="inner")
+                rows.setdefault(name, {})[short(str(measure))] = _changed(both)
     return pd.DataFrame([{"condition": name, **cells} for name, cells in rows.items()])
+
+
+def _changed(both: pd.DataFrame) -> str | None:
+    """In percent what ``changed`` is more than ``value``, of what that has above ``floor``."""
+    above, partners = both["value"] - both["floor"], both.index.get_level_values("partner").tolist()
+    known = over_seeds(above.tolist(), partners)
+    if not (known.low if known.n > 1 else known.value) > 0:
+        return None
+    change = share_of_means((both["changed"] - both["value"]).tolist(), above.tolist(), partners)
+    value, low, high = (100 * bound for bound in (change.value, change.low, change.high))
+    return f"{value:+.0f} ({low:+.0f} to {high:+.0f})" if change.n > 1 else f"{value:+.0f}"
 
 
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
@@ -156,11 +172,6 @@ def paired(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
     if differences.empty:
         return Interval(float("nan"), float("nan"), float("nan"), 0)
     return over_seeds(differences.tolist(), differences.index.get_level_values(-1) if len(keys) > 1 else ())
-
-
-def _percent(change: Interval, level: float) -> str:
-    value, low, high = (100 * bound / level for bound in (change.value, change.low, change.high))
-    return f"{value:+.0f} ({low:+.0f} to {high:+.0f})" if change.n > 1 else f"{value:+.0f}"
 
 
 def short(measure: str) -> str:

@@ -31,8 +31,7 @@ def inputs(chapter: Opened) -> Any:
 def input_changes(chapter: Opened) -> pd.DataFrame:
     """What shorter inputs change, in percent of what the longest have above chance."""
     found = figures.values(named(chapter.both, BERT, chapter.sizes), chapter.sizes, ["condition"], chapter.base)
-    floor = figures.floors(of_partners(chapter.both, chapter.base))
-    return figures.differences(found, "condition", names(chapter.sizes)[0], floor)
+    return figures.differences(found, "condition", names(chapter.sizes)[0])
 
 
 def compared(chapter: Opened) -> Any:

@@ -80,3 +80,18 @@ def over_seeds(values: Sequence[float], languages: Sequence[str] = ()) -> Interv
     """Mean over seeds with Student's 95 % interval; a single seed has no interval (NaN bounds). Where each was measured
     in ``languages`` of its own, see :class:`Estimate`."""
     return Estimate.of(values, languages).interval()
+
+
+def share_of_means(parts: Sequence[float], wholes: Sequence[float], languages: Sequence[str] = ()) -> Interval:
+    """The share that the mean of ``parts`` is of that of ``wholes``, both a value a seed, with its 95 % interval;
+    ``languages`` as in :class:`Estimate`.
+
+    A ratio of means, since a mean of ratios is ruled by the seeds and languages whose whole is next to nothing. Its
+    interval is Student's over what each seed adds to it to first order (the delta method; Cochran, *Sampling
+    Techniques*, 1977, sec. 6.4).
+    """
+    size = Estimate.of(wholes, languages).mean
+    ratio = Estimate.of(parts, languages).mean / size
+    return over_seeds(
+        [ratio + (part - ratio * whole) / size for part, whole in zip(parts, wholes, strict=True)], languages
+    )
