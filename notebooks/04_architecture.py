@@ -123,7 +123,7 @@ architecture.factor(chapter, "separator")
 architecture.factor(chapter, "tokens")
 
 # %% [markdown] tags=["of-the-record"]
-# Next sentence prediction, which hurt K et al., and separators make no difference to the other language that twenty seeds could tell; a loss of two points of inference is ruled out. Tokens
+# Next sentence prediction, which hurt the encoders of K et al., and separators make no difference to the other language that twenty seeds could tell; a loss of two points of inference is ruled out. Tokens
 # do. With characters 78 %<!-- value: characters lose --> of the alignment above chance is lost; with whole words 29 %<!-- value: words gain --> are gained. Inference and names gain by words, too, where the papers' did
 # better with pieces. Our languages are uninflected, so that a word has few forms for pieces to tell apart.
 

@@ -116,8 +116,8 @@ language_means.retrieval(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # Not all of it is learned: numerals and names are spelt alike in many languages, so the untrained encoder, too, finds some sentences by them:
-# 2.4 %<!-- value: found by the untrained --> two thirds up, where the trained one finds 4.5 %<!-- value: found as they are --> with the means left in and 7.8 %<!-- value: found without the means --> without. The last verdicts of the
-# chapter hold what is learned and what is not apart.
+# 2.4 %<!-- value: found by the untrained --> two thirds up, where the trained one finds 4.5 %<!-- value: found as they are --> with the means left in and 7.8 %<!-- value: found without the means --> without. The controls below
+# the verdicts tell what is learned from what is not.
 #
 # Zero-mean, by which the papers saw retrieval lose, is the better of the two here: it finds more than the shift does (7.1 %<!-- value: found with the shift -->).
 
@@ -141,7 +141,7 @@ charts.show(language_means.units(chapter.both))
 # Harder: two texts of which only some sentences have a translation in the other. Every sentence proposes its nearest, and the pairs above a threshold
 # count as found; the threshold is chosen on one half of the sentences, and the other half is scored.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-mining", "caption": "Mining gains less than retrieval does, and two thirds up by zero-mean.\n\nF1 of mining translations, at each layer, by what was done with the languages' means. Bars are 95 % intervals over seeds. Choose the language below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-mining", "caption": "Mining gains less than retrieval does, and, two thirds up the layers, by zero-mean.\n\nF1 of mining translations, at each layer, by what was done with the languages' means. Bars are 95 % intervals over seeds. Choose the language below."}}
 language_means.mining(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
@@ -151,7 +151,7 @@ language_means.mining(chapter.both)
 # %% [markdown] tags=["of-the-record"]
 # ## On real text
 #
-# The same with an encoder of the same fifteen languages of real text: four layers, and 25 million word pieces read, what one core trains in half an hour.
+# The same with an encoder of the same fifteen languages of real text: four layers, and 25 million word pieces read, which takes one core half an hour.
 # Five seeds are recorded. The sentences are Tatoeba's, up to a thousand a language; the texts to mine are BUCC's, Chinese and English.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-identity-natural", "caption": "On real text, too, one vector a language holds most of what a linear probe can tell of it.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer; bars are 95 % intervals over seeds. Choose the measure below; the legend picks a line."}}

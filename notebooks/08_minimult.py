@@ -28,7 +28,7 @@
 # which piece is whose double, but everything else is equal. Will it find out? And which small change to the encoder, or to its training, is
 # enough to keep it from finding out?
 #
-# **What the paper found.** Dufter and Schütze trained small encoders on such a pair {cite}`dufter2020identifying`. Theirs finds the double of most
+# **What the paper found.** Dufter and Schütze trained small encoders on such a pair {cite}`dufter2020identifying`. Such an encoder finds the double of most
 # words and sentences. Give each language positions of its own, and most of that is gone; {term}`special tokens <special token>` of its own, or masked
 # places that never show a random word, cost little alone; all three together leave next to nothing. A much larger encoder aligns the languages less
 # well than a small one. With the words of one language in reversed order nothing is found.
@@ -50,7 +50,7 @@ sentences = None  # of text a language; None: as many as the scale reads
 # ## The runs
 #
 # All are encoders of the usual size with one attention head, as theirs, and 1,000 word pieces a language, trained as the base run of
-# {doc}`chapter 1 <01_data_size>`; on real text for longer, as less is found there before. A word piece of English and its double share no
+# {doc}`chapter 1 <01_data_size>`; on real text for longer, since too little is found there before. A word piece of English and its double share no
 # number, so at the start they have nothing in common.
 #
 # - **Original**: positions and special tokens are shared. Of the places to guess, one in ten shows a random piece, of either language.
@@ -105,7 +105,7 @@ charts.show(minimult.layers(chapter))
 # ## On real text
 #
 # Real text is here one book, an English Bible in the public domain; the paper's is a Bible too, though another translation, which may not be passed on.
-# An encoder finds little there before it was trained for longer; five seeds
+# An encoder finds little there unless it is trained for longer. Five seeds
 # are recorded. Of positions they tell the same as the controlled world. With positions of its own (a score of .01<!-- value: score with own positions on real text -->) or all three changes nothing is found beyond
 # what an untrained encoder finds (.01<!-- value: score untrained on real text -->), and with a reversed order next to nothing. Seeds differ widely: the original's mean of .18<!-- value: score of the original on real text --> may be anything from .10<!-- value: score of the original on real text low --> to .25<!-- value: score of the original on real text high -->, so
 # that five of them cannot tell what special tokens of its own or missing random words cost. The larger encoder has a higher score than the original (.35<!-- value: score of the larger encoder on real text -->).

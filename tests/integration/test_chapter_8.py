@@ -38,13 +38,13 @@ def test_figure_table_and_verdicts(table: pd.DataFrame) -> None:
     shown = next(
         layer["encoding"]["color"]["scale"]["domain"] for layer in drawn["layer"] if "color" in layer["encoding"]
     )
-    assert shown == ["this machine", "minimult"]
+    assert shown == ["this machine", "Dufter and Schütze"]
     assert json.dumps(drawn, allow_nan=False)  # one seed has no interval
     drawn = minimult.figure(none, table, table, paper).to_dict()
     shown = next(
         layer["encoding"]["color"]["scale"]["domain"] for layer in drawn["layer"] if "color" in layer["encoding"]
     )
-    assert shown == ["recorded", "minimult", "real text"]
+    assert shown == ["recorded", "Dufter and Schütze", "real text"]
     layers = minimult.layers(table)
     columns = ["task", "condition", "layer 0", "layer 1", "layer 2", "chance", "shuffled, all layers"]
     assert list(layers.columns) == columns and not layers.isna().any().any()

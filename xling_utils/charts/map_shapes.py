@@ -27,7 +27,11 @@ def word_map(
     ``rows`` has columns ``frame``, ``step``, ``alignment``, ``chance``, ``concept``, ``language`` (one of two),
     ``word`` and ``world``."""
     last = int(rows["frame"].max())
-    frame = alt.param(name="frame_shown", value=last, bind=alt.binding_range(min=0, max=last, step=1, name="Training "))
+    frame = alt.param(
+        name="frame_shown",
+        value=last,
+        bind=alt.binding_range(min=0, max=last, step=1, name=f"Training, in {last} parts "),
+    )
     world = alt.param(name="world_shown", value=worlds[0], bind=alt.binding_select(options=list(worlds), name="World "))
     widest = 1.08 * float(rows[["x", "y"]].abs().to_numpy().max())
     plane = alt.Scale(domain=[-widest, widest])  # of all frames; a direction of a projection has no unit, so no axis

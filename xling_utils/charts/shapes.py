@@ -37,10 +37,10 @@ LANGUAGE_NAMES = _Names({
 SOURCE_SHAPES = {"this machine": "circle", "recorded": "diamond"}
 SHOWN_COLOURS = {
     "this machine": "#1F83C4", "recorded": "#77B8E0", "paper": "#D55E00",
-    "paper E": "#D55E00", "paper C": "#CC79A7", "minimult": "#D55E00", "real text": "#009E73",
+    "paper E": "#D55E00", "paper C": "#CC79A7", "Dufter and Schütze": "#D55E00", "real text": "#009E73",
     "word2vec, with identical pairs": "#F5CF80", "GloVe, with identical pairs": "#80CEB9", **MODEL_COLOURS,
 }  # fmt: skip
-PAPER_SHAPES = {"paper E": "square", "paper C": "triangle", "minimult": "square"}
+PAPER_SHAPES = {"paper E": "square", "paper C": "triangle", "Dufter and Schütze": "square"}
 _HUES = ("#1F83C4", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A6FBF")
 LANGUAGE_MARKS = {
     name: (_HUES[number % len(_HUES)], ("circle", "square")[number // len(_HUES)])

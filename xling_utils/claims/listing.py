@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -89,16 +89,23 @@ def of_chapter(chapter: Opened, *, languages: Sequence[str] = ()) -> pd.DataFram
 def short(part: Part) -> str:
     """``"0.123 ± 0.022 (5)"``: mean, half of its 95 % interval, and what that is over."""
     at, unit = part.interval, "" if part.unit == "seeds" else f" {part.unit}"
-    return f"{at.value:.3f} (1)" if at.n < 2 else f"{at.value:.3f} ± {at.high - at.value:.3f} ({at.n}{unit})"
+    told = _rounded(at.value)
+    return f"{told(at.value)} (1)" if at.n < 2 else f"{told(at.value)} ± {told(at.high - at.value)} ({at.n}{unit})"
 
 
 def value(part: Part) -> str:
     """``"0.123 (0.101 to 0.145; 5 seeds)"``."""
     at = part.interval
+    told = _rounded(at.value)
     if at.n < 2:
-        return f"{at.value:.3f} (one {part.unit[:-1]})"
-    by = "; ".join(f"{language} {mean:.3f}" for language, mean in part.means.items())
-    return f"{at.value:.3f} ({at.low:.3f} to {at.high:.3f}; {at.n} {part.unit}{f' of {by}' if by else ''})"
+        return f"{told(at.value)} (one {part.unit[:-1]})"
+    by = "; ".join(f"{language} {told(mean)}" for language, mean in part.means.items())
+    return f"{told(at.value)} ({told(at.low)} to {told(at.high)}; {at.n} {part.unit}{f' of {by}' if by else ''})"
+
+
+def _rounded(largest: float) -> Callable[[float], str]:
+    """Shares with three decimals, counts with none."""
+    return f"{{:,.{3 if abs(largest) < 10 else 1 if abs(largest) < 100 else 0}f}}".format
 
 
 def verdict(finding: Finding) -> str:

@@ -127,7 +127,7 @@ def values(table: pd.DataFrame, metric: str = "p_at_1") -> pd.DataFrame:
 
 def paper_rows(table: pd.DataFrame) -> pd.DataFrame:
     """The paper's scores as ``contrast_shapes.contrasts`` takes them."""
-    return table.assign(measure=SCORE, low=float("nan"), high=float("nan"), seeds=5, shown="minimult")[
+    return table.assign(measure=SCORE, low=float("nan"), high=float("nan"), seeds=5, shown="Dufter and Schütze")[
         ["condition", "measure", "value", "low", "high", "seeds", "shown"]
     ]
 

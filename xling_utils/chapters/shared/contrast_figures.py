@@ -19,7 +19,7 @@ from xling_utils.measures.names import ENTITIES, INFERENCE
 if TYPE_CHECKING:
     from xling_utils.chapters.opening import Opened
 
-RETRIEVAL = "word retrieval (mean reciprocal rank)"
+RETRIEVAL = "word retrieval (MRR)"
 MEASURES = {
     RETRIEVAL: ("word retrieval", "mrr_centred"),
     "inference (accuracy)": (INFERENCE, "accuracy"),
