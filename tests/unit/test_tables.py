@@ -37,3 +37,16 @@ def test_a_table_without_rows_is_not_shown() -> None:
 )
 def test_a_minus_is_no_hyphen(text: str, printed: str) -> None:
     assert tables.typeset(text) == printed
+
+
+def test_intervals_in_words_have_a_minus_and_are_not_broken() -> None:
+    style = tables.show(pd.DataFrame({"change": ["-22 (-36 to -8)", "a < b", None]}))
+    assert style is not None
+    shown = style.to_html()
+    assert '−22 <span class="ends">(−36 to −8)</span>' in shown and "a &lt; b" in shown and tables.NOTHING in shown
+
+
+def test_claims_are_set_as_prose_and_their_tests_as_formulas() -> None:
+    assert tables.prose("BERT's is better - by .1 - than that") == "BERT’s is better – by .1 – than that"
+    assert tables.prose("languages' means") == "languages’ means"
+    assert tables.formula("retrieval: wide - 0.5 * short > -0.1") == "retrieval: wide − 0.5 * short > −0.1"

@@ -22,8 +22,7 @@ RIGHT: Any = [{"selector": "", "props": "text-align: right"}]
 HYPHEN = re.compile(r"(?<![\w.-])-(?=[.\d])")
 """One that says that the number behind it is negative."""
 ENDS = re.compile(r"\([^()]+ to [^()]+\)")
-APOSTROPHE = re.compile(r"(?<=\w)'(?!\w*')")
-"""Not one that opens or ends a quotation."""
+APOSTROPHE = re.compile(r"(?<=\w)'")
 
 
 def show(frame: pd.DataFrame | None, digits: int = 3) -> Styler | None:
