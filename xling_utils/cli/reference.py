@@ -30,7 +30,7 @@ MEANINGS = {
     "high": "upper end",
     "n": "how many items it is over",
     "run": "key of the run in the store",
-    "model": "`BERT`, `word2vec`, `GloVe`, untrained, ...",
+    "model": "`BERT`, `word2vec`, `GloVe` or `untrained`; of the encoder of all languages `pretrained` or `untrained`",
     "sentences": "of text, a language",
     "part_of_speech": "of the dictionary's words; empty for all",
     "window": "tokens of an input, or of the context of static vectors",
