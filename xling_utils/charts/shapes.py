@@ -146,10 +146,9 @@ def curves(rows: pd.DataFrame, *, layer: int, y_title: str, chance: pd.DataFrame
         opacity=alt.condition(pick, alt.value(0.9), alt.value(0.08)),
     )
     base = base.transform_filter(f"datum.layer == {picked.name}") if several else base
-    thin = base.mark_line(strokeWidth=1).encode(
+    thin = base.mark_line(strokeWidth=1, strokeOpacity=0.4).encode(
         y=alt.Y("value:Q", title=y_title),
         detail="seed:N",
-        opacity=alt.condition(pick, alt.value(0.35), alt.value(0.05)),
         tooltip=["series:N", "seed:N", "step:Q", alt.Tooltip("value:Q", format=".3f")],
     )
     bold = base.mark_line(strokeWidth=3, point=True).encode(y=alt.Y("mean(value):Q", title=y_title))

@@ -156,8 +156,13 @@ def _changed(both: pd.DataFrame) -> str | None:
     if not (known.low if known.n > 1 else known.value) > 0:
         return None
     change = share_of_means((both["changed"] - both["value"]).tolist(), above.tolist(), partners)
-    value, low, high = (100 * bound for bound in (change.value, change.low, change.high))
-    return f"{value:+.0f} ({low:+.0f} to {high:+.0f})" if change.n > 1 else f"{value:+.0f}"
+    if change.n < 2:
+        return _percent(change.value)
+    return f"{_percent(change.value)} ({_percent(change.low)} to {_percent(change.high)})"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:+.0f}" if round(100 * share) else "0"
 
 
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
