@@ -103,7 +103,7 @@ overlap.pieces(chapter)
 # All of these read Fake-English, so that order is the only thing that changes. (Here and below, a figure shows what was run:
 # the recorded seeds, and whatever `live` asks of this machine.)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-order", "caption": "The order of words matters, and a little disorder costs words and inference as much as complete disorder; little aligns by frequency alone.\n\nMarks as above; squares are the means of E's tables 2 and 3."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-order", "caption": "The order of words matters, and a little disorder costs words and inference as much as complete disorder; little aligns by frequency alone.\n\nMarks as above; squares, of the other measures, are the means of E's tables 2 and 3."}}
 overlap.order(chapter)
 
 # %% [markdown] tags=["of-the-record"]
@@ -120,7 +120,7 @@ overlap.order(chapter)
 # %% [markdown]
 # ## Another domain
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-domain", "caption": "English on other topics than the other language costs words a part of their alignment, and inference nothing that matters.\n\nMarks as above; triangles are C's Wikipedia with Wikipedia against Wikipedia with Common Crawl."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-domain", "caption": "English on other topics than the other language costs words a part of their alignment, and inference nothing that matters.\n\nMarks as above; triangles, of the other measures, are C's Wikipedia with Wikipedia against Wikipedia with Common Crawl."}}
 overlap.domain(chapter)
 
 # %% [markdown] tags=["of-the-record"]

@@ -94,7 +94,7 @@ architecture.factor(chapter, "depth")
 # .03<!-- value: gap of a narrow encoder --> and .33<!-- value: gap of the base run -->. So it is for want of English, and not for what crosses over, that too few parameters do not widen
 # the gap here, and that few parameters in all layers leave a smaller one than many in a single layer: the ledger calls both not testable at this size.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-heads", "caption": "A single attention head aligns words a little less than four; of two and eight twenty seeds cannot tell whether they align words better or worse.\n\nMarks as above; squares are E's table 5, whose base has twelve heads."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-heads", "caption": "A single attention head aligns words a little less than four; of two and eight twenty seeds cannot tell whether they align words better or worse.\n\nMarks as above; squares, of the other measures, are E's table 5, whose base has twelve heads."}}
 architecture.factor(chapter, "heads")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-parameters", "caption": "A narrow encoder aligns far less; beyond the base width twenty seeds cannot tell of a gain in alignment.\n\nMarks as above. E's table 6 varies depth and heads at the same time and is shown below as a table."}}
@@ -113,13 +113,13 @@ architecture.factor(chapter, "four languages")
 # may be the same for both languages or tell which of them an input is of. And the *tokens* may be characters, word pieces or whole words; characters
 # make an input several times as long, words leave out all that are rare.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-objective", "caption": "To the other language next sentence prediction makes no difference that twenty seeds could tell; in inference a loss of two points is ruled out.\n\nMarks as above; squares are the means of E's table 8."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-objective", "caption": "To the other language next sentence prediction makes no difference that twenty seeds could tell; in inference a loss of two points is ruled out.\n\nMarks as above; squares, of the other measures, are the means of E's table 8."}}
 architecture.factor(chapter, "objective")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separator", "caption": "A separator for each language makes no difference that twenty seeds could tell; in inference one of two points is ruled out.\n\nMarks as above; squares are the means of E's table 9."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separator", "caption": "A separator for each language makes no difference that twenty seeds could tell; in inference one of two points is ruled out.\n\nMarks as above; squares, of the other measures, are the means of E's table 9."}}
 architecture.factor(chapter, "separator")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tokens", "caption": "Whole words align best, and characters worst.\n\nMarks as above; squares are the means of E's table 10."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tokens", "caption": "Whole words align best, and characters worst.\n\nMarks as above; squares, of the other measures, are the means of E's table 10."}}
 architecture.factor(chapter, "tokens")
 
 # %% [markdown] tags=["of-the-record"]
@@ -133,7 +133,7 @@ architecture.factor(chapter, "tokens")
 # Each language has its own embeddings (positions and softmax included), its own bottom blocks, or both. What a language
 # has for itself stays frozen in fine-tuning, as in the paper: English must not train what other languages do not use.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separate", "caption": "The more blocks a language has for itself, the less it aligns; with its embeddings and the first block apart next to nothing is left, and a second block takes no more.\n\nMarks as above; triangles are C's table 1."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separate", "caption": "The more blocks a language has for itself, the less it aligns; with its embeddings and the first block apart next to nothing is left, and a second block takes no more.\n\nMarks as above; triangles, of the other measures, are C's table 1."}}
 architecture.factor(chapter, "separate")
 
 # %% [markdown] tags=["of-the-record"]

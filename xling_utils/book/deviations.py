@@ -25,6 +25,7 @@ from xling_utils.core.specs import LANGUAGES, EncoderSpec, RunSpec, run_from_dic
 
 FIELDS = ("encoder", "text", "languages", "measure", "runs")
 SCALES = {"controlled": "here, controlled world", "natural": "here, real text"}
+NOTHING = "none of these claims could be tested"
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ def setups(path: Path) -> dict[str, Setup]:
 
 
 def page() -> str:
-    """HTML: a table for each set-up, and below it what is asked of its claims. Kept in ``_build/ledger``, since to
-    read all records takes seconds."""
+    """Markdown: a section for each set-up, with a table, and below it what is asked of its claims. Kept in
+    ``_build/ledger``, since to read all records takes seconds."""
     book = ledger.root() / "book"
 
     def made() -> str:
@@ -62,7 +63,7 @@ def page() -> str:
         return "".join(_setup(name, setup, setup.claims(every)) for name, setup in known.items())
 
     read = [book / "claims.yml", book / "setups.yml", *sorted((book / "records").glob("*.csv"))]
-    kept = ledger.root() / "_build/ledger/deviations.html"
+    kept = ledger.root() / "_build/ledger/deviations.md"
     return kept_text.once(kept, identity.of(identity.package(), *read), made)
 
 
@@ -70,20 +71,27 @@ def _setup(name: str, setup: Setup, claims: Sequence[Claim]) -> str:
     columns = {"the paper": [getattr(setup, field) for field in FIELDS]}
     columns |= {shown: ours(claims, scale) for scale, shown in SCALES.items()}
     head = "".join(f'<th scope="col">{shown}</th>' for shown in columns)
-    rows = "".join(
-        f'<tr><th scope="row">{field}</th>{"".join(f"<td>{escape(cells[n])}</td>" for cells in columns.values())}</tr>'
-        for n, field in enumerate(FIELDS)
-    )
+    rows = "".join(f'<tr><th scope="row">{field}</th>{_cells(columns, n)}</tr>' for n, field in enumerate(FIELDS))
     asked = "".join(f"<li>{_asked(claim)}</li>" for claim in claims)
     return (
-        f'<section class="setup"><h3>{escape(name)}</h3><div class="pst-scrollable-table-container">'
+        f'## {name}\n\n<div class="setup"><div class="pst-scrollable-table-container">'
         f'<table class="dataframe"><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-        f"<details><summary>What is asked of its {len(claims)} claims</summary><ul>{asked}</ul></details></section>"
+        f"<details><summary>What is asked of its {len(claims)} claims</summary><ul>{asked}</ul></details></div>\n\n"
     )
+
+
+def _cells(columns: Mapping[str, Sequence[str]], row: int) -> str:
+    """Those of a row; a column without any says so once."""
+    told = {shown: escape(cells[row]) for shown, cells in columns.items() if cells}
+    if not row:
+        told |= {shown: NOTHING for shown, cells in columns.items() if not cells}
+    spans = {shown: "" if columns[shown] else f' rowspan="{len(FIELDS)}"' for shown in told}
+    return "".join(f'<td data-of="{shown}"{spans[shown]}>{told[shown]}</td>' for shown in columns if shown in told)
 
 
 def ours(claims: Sequence[Claim], scale: str) -> list[str]:
-    """What stands beside the paper's ``FIELDS``: of all recorded runs that the verdicts on ``claims`` rest on."""
+    """What stands beside the paper's ``FIELDS``: of all recorded runs that the verdicts on ``claims`` rest on; nothing
+    where there is no verdict."""
     rows, specs = _rows(scale), _specs(scale)
     decided = {finding.claim.id for finding in ledger.findings(scale) if finding.parts}
     claims = [claim for claim in claims if claim.id in decided]
@@ -92,7 +100,7 @@ def ours(claims: Sequence[Claim], scale: str) -> list[str]:
     }
     used = [specs[run] for run in sorted(set().union(*runs.values()))]
     if not used:
-        return ["no test was made"] * len(FIELDS)
+        return []
     read = [spec.corpus.languages for spec in used]
     partners = [language for language in LANGUAGES[1:] if any(language in each for each in read)]
     return [

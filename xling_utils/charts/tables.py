@@ -21,7 +21,7 @@ NOTHING = "–"
 RIGHT: Any = [{"selector": "", "props": "text-align: right"}]
 HYPHEN = re.compile(r"(?<![\w.-])-(?=[.\d])")
 """One that says that the number behind it is negative."""
-ENDS = re.compile(r"\([^()]+ to [^()]+\)")
+ENDS = re.compile(r"\([^()\sa-z]+ to [^()\sa-z]+\)")
 APOSTROPHE = re.compile(r"(?<=\w)'")
 
 

@@ -103,9 +103,9 @@ def value(part: Part) -> str:
     return f"{told(at.value)} ({told(at.low)} to {told(at.high)}; {at.n} {part.unit}{f' of {by}' if by else ''})"
 
 
-def _rounded(largest: float) -> Callable[[float], str]:
-    """Shares with three decimals, counts with none."""
-    return f"{{:,.{3 if abs(largest) < 10 else 1 if abs(largest) < 100 else 0}f}}".format
+def _rounded(mean: float) -> Callable[[float], str]:
+    """What writes ``mean`` and its interval: of shares three decimals, of large counts none."""
+    return f"{{:,.{3 if abs(mean) < 10 else 1 if abs(mean) < 100 else 0}f}}".format
 
 
 def verdict(finding: Finding) -> str:
