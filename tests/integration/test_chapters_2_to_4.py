@@ -15,7 +15,7 @@ from xling_utils.claims import listing
 from xling_utils.core.scales import scale
 from xling_utils.runs.store import RunStore
 
-SMOKE, LANGUAGES = scale("smoke"), ("fr", "es")
+SMOKE, LANGUAGES = scale("smoke"), ("fr", "es", "de")
 
 
 @pytest.fixture(scope="module")
