@@ -74,9 +74,10 @@ def _setup(name: str, setup: Setup, claims: Sequence[Claim]) -> str:
     rows = "".join(f'<tr><th scope="row">{field}</th>{_cells(columns, n)}</tr>' for n, field in enumerate(FIELDS))
     asked = "".join(f"<li>{_asked(claim)}</li>" for claim in claims)
     return (
-        f'## {name}\n\n<div class="setup"><div class="pst-scrollable-table-container">'
+        f'## {name}\n\n```{{raw}} html\n<div class="setup"><div class="pst-scrollable-table-container">'
         f'<table class="dataframe"><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-        f"<details><summary>What is asked of its {len(claims)} claims</summary><ul>{asked}</ul></details></div>\n\n"
+        f"<details><summary>What is asked of its {len(claims)} claims</summary><ul>{asked}</ul></details></div>\n"
+        "```\n\n"
     )
 
 

@@ -188,12 +188,13 @@ def filled(page: bytes, fills: Fills = NO_FILLS) -> bytes:
         from xling_utils.book import ledger_page as ledger
 
         tables = (ledger.page, ledger.summary, ledger.check, ledger.criteria, ledger.power)
-        markup = {f"ledger {table.__name__}": table for table in tables} | {"deviations": deviations.page}
+        markup = {f"ledger {table.__name__}": table for table in tables}
         markup |= {f"figure {name}": partial(front_page.figure, name) for name in front_page.FIGURES}
-        names = ", ".join((*markup, *fills))
+        written = {"deviations": deviations.page, **fills}
+        names = ", ".join((*markup, *written))
         name = mark[1].decode()
-        if name in fills:
-            return fills[name]().encode()
+        if name in written:
+            return written[name]().encode()
         if name not in markup:
             raise UserError(f"nothing fills the mark {name!r} of a page; known: {names}")
         return f"```{{raw}} html\n{markup[name]()}\n```".encode()
