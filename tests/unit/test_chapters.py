@@ -187,6 +187,13 @@ def test_committed_records_have_provenance_and_reported_seeds(scale: str) -> Non
             assert spec.model == current.encoder, "records of another encoder than the scale's"
 
 
+@pytest.mark.parametrize("scale", ["controlled", "natural"])
+@pytest.mark.parametrize("chapter", chapters.MODULES)
+def test_no_row_is_recorded_twice(chapter: str, scale: str) -> None:
+    rows, runs = records.load(chapter, scale), records.provenance(chapter, scale)
+    assert not rows.drop(columns=["value", "low", "high"]).duplicated().any() and runs["run"].is_unique
+
+
 def test_comparison_finds_the_same_measurements() -> None:
     rows = records.load("01_data_size", "controlled").head(50)
     moved = rows.assign(value=rows["value"] + 0.01)
