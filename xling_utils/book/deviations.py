@@ -83,11 +83,13 @@ def _setup(name: str, setup: Setup, claims: Sequence[Claim]) -> str:
 
 def _cells(columns: Mapping[str, Sequence[str]], row: int) -> str:
     """Those of a row; a column without any says so once."""
-    told = {shown: escape(cells[row]) for shown, cells in columns.items() if cells}
-    if not row:
-        told |= {shown: NOTHING for shown, cells in columns.items() if not cells}
-    spans = {shown: "" if columns[shown] else f' rowspan="{len(FIELDS)}"' for shown in told}
-    return "".join(f'<td data-of="{shown}"{spans[shown]}>{told[shown]}</td>' for shown in columns if shown in told)
+    cells = []
+    for shown, told in columns.items():
+        if told:
+            cells.append(f'<td data-of="{shown}">{escape(told[row])}</td>')
+        elif row == 0:
+            cells.append(f'<td data-of="{shown}" rowspan="{len(FIELDS)}">{NOTHING}</td>')
+    return "".join(cells)
 
 
 def ours(claims: Sequence[Claim], scale: str) -> list[str]:

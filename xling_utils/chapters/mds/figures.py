@@ -196,8 +196,8 @@ def samples(
     """A's Table 1 as HTML: sentences of ``source`` moved to ``target`` at A's depth, with each weight."""
     layer = round(A_LAYER * widget.subject.layers)
     parts = [
-        f"<p>Sentences as the encoder continues them when they are moved at layer {layer} of {widget.subject.layers}. "
-        "Above, each token that it reads; below, the one that it predicts there.</p>"
+        f"<p>Moved at layer {layer} of {widget.subject.layers}. Above, each token that the encoder reads; below, the "
+        "one that it predicts there.</p>"
     ]
     for number, sentence in enumerate(sentences[source]):
         said = sentences[target][number]
