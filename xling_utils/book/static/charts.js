@@ -58,7 +58,7 @@
   // A single plot is as wide as its column; composed charts keep their size, and scroll where that is more.
   const hasFacet = (encoding = {}) => ["row", "column", "facet"].some((key) => key in encoding);
   const isSingle = (spec) => ("mark" in spec || "layer" in spec) && !hasFacet(spec.encoding);
-  const fitted = (spec) => ({ ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } });
+  const fitted = (spec, width) => ({ ...spec, width, autosize: { type: "fit-x", contains: "padding" } });
 
   // Legends in columns keep as many as have room for their longest entry.
   const LETTER = 6.8;
@@ -116,7 +116,7 @@
     host.after(bar);
   };
 
-  // Vega measures when the window is resized, while the columns of the page still move: what they come to is taken.
+  // Vega itself would measure when the window is resized, while the columns of the page still move.
   const fits = new WeakMap();
   const refit = (host, view) => {
     fits.get(host)?.disconnect();
@@ -130,7 +130,7 @@
     const spec = withLegendsFitted(JSON.parse(host.querySelector("script").textContent), width);
     const canvas = host.querySelector(".vega-canvas");
     // Expressions are interpreted (`ast`): the policy of the page lets nothing compile text to code.
-    const drawn = await vegaEmbed(canvas, isSingle(spec) ? fitted(spec) : spec, {
+    const drawn = await vegaEmbed(canvas, isSingle(spec) ? fitted(spec, width) : spec, {
       renderer: "svg",
       actions: false,
       ast: true,
