@@ -1,4 +1,4 @@
-"""Runs of several seeds trained as one stacked model: nobody can tell them from runs that were trained alone."""
+"""Runs of one shape trained as one stacked model: nobody can tell them from runs that were trained alone."""
 
 from __future__ import annotations
 
@@ -201,9 +201,13 @@ def test_what_is_stacked():
     large = replace(large, model=EncoderSpec(12, 768, 12, 3072, 512))
     own = [replace(spec(seed), model=replace(spec(seed).model, separate_embeddings=True)) for seed in SEEDS]
     longer = spec(1, replace(TRAINING, steps=60))
-    other = replace(spec(2), corpus=replace(spec(2).corpus, sentences=61))
+    other = replace(spec(2), corpus=replace(spec(2).corpus, languages=("en", "fr"), sentences=61))
+    wordier = replace(spec(2), tokenizer=TokenizerSpec("words", 300))
     alike = [spec(seed) for seed in SEEDS]
-    specs = [large, replace(large, seed=2), *own, alike[0], longer, alike[1], other, alike[2]]
+    specs = [large, replace(large, seed=2), *own, alike[0], longer, wordier, alike[1], other, alike[2]]
     stacks = ensuring._stacks(specs)
-    assert sorted(map(len, stacks)) == [1] * 7 + [3] and alike in stacks
+    assert sorted(map(len, stacks)) == [1] * 6 + [5], "whatever they read"
+    assert [alike[0], alike[1], other, alike[2], wordier] in stacks, "vocabularies of one size beside each other"
     assert {one for several in stacks for one in several} == set(specs)
+    many = [spec(seed) for seed in range(ensuring.STACKED + 2)]
+    assert sorted(map(len, ensuring._stacks(many))) == [5, 5], "not one full and a small one"

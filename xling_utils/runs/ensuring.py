@@ -20,7 +20,7 @@ from typing import Any
 
 from xling_utils.core.errors import UserError, each_once
 from xling_utils.core.progress import Progress
-from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, run_key
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TrainingSpec, run_key
 from xling_utils.runs.compute import HERE, Compute, usable_cores
 from xling_utils.runs.processes import Children, Failure, Task, Trainer
 from xling_utils.runs.store import Run, RunStore
@@ -31,6 +31,8 @@ another."""
 STACKED_WORK = 1e10
 """Of all encoders of a stack in one step, in units of :func:`_work`: about what a GPU computes while it is told what
 to do. Larger encoders are trained one by one."""
+STACKED = 8
+"""Runs of a stack at most. With so many a run's share of the steps takes less than its text, which one core reads."""
 
 
 class RunsFailed(RuntimeError):
@@ -47,9 +49,9 @@ def ensure(
 ) -> dict[RunSpec, Run]:
     """Every run of ``specs``, from the store where it has them, else trained now and stored.
 
-    ``compute`` says where they are trained, how many at a time, and of which text. On a GPU small encoders that differ
-    in their seeds alone are trained as one stack, which counts as one job; jobs take several GPUs in turn. ``progress``
-    shows one bar on standard error. ``worker`` is the command that trains a request (default: this package's own).
+    ``compute`` says where they are trained, how many at a time, and of which text. On a GPU small encoders of one shape
+    are trained as one stack, which counts as one job; jobs take several GPUs in turn. ``progress`` shows one bar on
+    standard error. ``worker`` is the command that trains a request (default: this package's own).
 
     An interrupt ends the children and keeps their checkpoints. When runs fail the others are finished first;
     then :class:`UserError` is raised if all failures are mistakes of the caller, else :class:`RunsFailed`.
@@ -181,19 +183,26 @@ def _together(stack: Sequence[RunSpec]) -> float:
 
 
 def _stacks(specs: Sequence[RunSpec]) -> list[list[RunSpec]]:
-    """The runs that are trained together on a GPU: those that differ in their seeds alone, as many as leave it idle."""
-    alike: dict[RunSpec, list[RunSpec]] = {}
+    """The runs that are trained together on a GPU: those of one model and one training, whatever they read, with
+    vocabularies of about one size beside each other."""
+    alike: dict[tuple[EncoderSpec, TrainingSpec], list[RunSpec]] = {}
     stacks = []
     for spec in specs:
         if not isinstance(spec.model, EncoderSpec) or spec.training is None or spec.model.separate:
             stacks.append([spec])
             continue
-        alike.setdefault(replace(spec, corpus=replace(spec.corpus, seed=0), seed=0), []).append(spec)
-    for spec, several in alike.items():
-        assert spec.training
-        many = max(1, int(STACKED_WORK * spec.training.steps / _work(spec)))
+        alike.setdefault((spec.model, replace(spec.training, order_seed=0)), []).append(spec)
+    for (_, training), several in alike.items():
+        several.sort(key=_pieces)
+        most = max(1, min(STACKED, int(STACKED_WORK * training.steps / _work(several[0]))))
+        many = -(-len(several) // -(-len(several) // most))
         stacks += [several[first : first + many] for first in range(0, len(several), many)]
     return stacks
+
+
+def _pieces(spec: RunSpec) -> int:
+    copies = len(spec.corpus.languages) if spec.tokenizer.separate else 1
+    return spec.tokenizer.size * copies
 
 
 def _devices() -> list[str]:

@@ -23,6 +23,7 @@ from xling_utils.models import optimizers, static_vectors, tokenization, transfo
 from xling_utils.models.encoder import Encoders
 from xling_utils.runs import checkpoints
 from xling_utils.runs.batches import Batches, sent
+from xling_utils.runs.replayed import Replayed
 from xling_utils.runs.store import SNAPSHOTS, TOKENIZER_FILE, TRACE_FILE, VECTORS_FILE
 
 if TYPE_CHECKING:
@@ -181,6 +182,8 @@ class Learner(Protocol):
     accelerator: Accelerator
     optimizers: list[torch.optim.Optimizer]
     """As accelerate wraps them, where it does."""
+    replays: bool
+    """Whether every step does the same on a GPU, whatever the batch, and waits for nothing."""
 
     @property
     def model(self) -> torch.nn.Module:
@@ -201,6 +204,8 @@ class Alone:
 
         self.accelerator = Accelerator(mixed_precision="no")  # the specification says how precise, not this machine
         self.model, *self.optimizers = self.accelerator.prepare(trainee.model, *trainee.optimizers)
+        one = self.accelerator.num_processes == 1 and len(trainee.model.members) == 1
+        self.replays = one and self.accelerator.device.type == "cuda"
         trainee.resume()
 
     def losses(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -225,6 +230,15 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
     busy = time.process_time()
     recent: list[torch.Tensor] = []  # losses stay on the device: to wait for each would leave it idle
 
+    def backward(batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        with in_precision(training, device):
+            losses = learner.losses(batch)
+        accelerator.backward(losses.sum())
+        return losses.detach()
+
+    if learner.replays:
+        backward = Replayed(backward, learner.optimizers)
+
     def settle(done: int) -> None:
         nonlocal clock
         spent, clock = time.monotonic() - clock, time.monotonic()
@@ -239,13 +253,11 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
         # What is drawn in a step is a function of seed and step, as batches are: nothing of it has to be kept.
         torch.manual_seed((trainees[0].spec.seed << 40) + (step << 8) + accelerator.process_index)
         optimizers.set_rates(learner.optimizers, optimizers.one_cycle(training.warmup, training.steps, step))
-        with in_precision(training, device):
-            losses = learner.losses(batch)
-        accelerator.backward(losses.sum())
+        losses = backward(batch)
         for optimizer in learner.optimizers:
             optimizer.step()
             optimizer.zero_grad()
-        recent.append(accelerator.reduce(losses.detach(), "mean"))
+        recent.append(accelerator.reduce(losses, "mean"))
         done = step + 1
         last, kept = done == training.steps, done in marks
         late = not last and time.monotonic() - saved > CHECKPOINT_SECONDS
@@ -277,6 +289,8 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
             "tokens_per_second": round(training.steps * tokens_a_step / max(trainee.seconds, 1e-9)),
             "device": str(device),
         }
+        if device.type == "cuda":
+            trainee.extras["processor"] = torch.cuda.get_device_name(device)
     return main
 
 

@@ -1,4 +1,4 @@
-"""Runs that differ in their seeds alone, trained together as one stacked model.
+"""Runs of one shape, whatever they read, trained together as one stacked model.
 
 A GPU spends most of a step of a small encoder on being told what to do: several encoders whose weights lie in one
 tensor cost about as many calls as one. Each has its own text, batches, masks and checkpoints, the same as if it were
@@ -32,9 +32,9 @@ NEVER = -1e4
 
 
 def train(runs: Mapping[RunSpec, Path], data: Path | None, report: Report) -> Iterator[Trainee]:
-    """Trains ``runs``, whose specifications differ in their seeds alone and whose languages share one encoder; each has
-    the folder of its checkpoints. Yields every run when it can be written. ``report`` is told of all that is told of
-    one run by :func:`pretraining.train`. Runs that were interrupted at different steps go on in a stack for each step.
+    """Trains ``runs``, which have one model and one training and whose languages share one encoder; each has the folder
+    of its checkpoints. Yields every run when it can be written. ``report`` is told of all that is told of one run by
+    :func:`pretraining.train`. Runs that were interrupted at different steps go on in a stack for each step.
     """
     began, busy = time.monotonic(), time.process_time()
     trainees = [Trainee(spec, Text(spec, data), workdir) for spec, workdir in runs.items()]
@@ -62,6 +62,7 @@ class Stack:
         from accelerate import Accelerator
 
         self.accelerator = Accelerator(mixed_precision="no")
+        self.replays = self.accelerator.device.type == "cuda"
         self._trainees = trainees
         first = trainees[0].model
         size = max(_words(trainee.model) for trainee in trainees)
