@@ -21,6 +21,7 @@ from typing import Any
 from xling_utils.core.errors import UserError, each_once
 from xling_utils.core.progress import Progress
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TrainingSpec, run_key
+from xling_utils.models.tokenization import id_count
 from xling_utils.runs.compute import HERE, Compute, usable_cores
 from xling_utils.runs.processes import Children, Failure, Task, Trainer
 from xling_utils.runs.store import Run, RunStore
@@ -193,16 +194,15 @@ def _stacks(specs: Sequence[RunSpec]) -> list[list[RunSpec]]:
             continue
         alike.setdefault((spec.model, replace(spec.training, order_seed=0)), []).append(spec)
     for (_, training), several in alike.items():
-        several.sort(key=_pieces)
+        several.sort(key=_ids)
         most = max(1, min(STACKED, int(STACKED_WORK * training.steps / _work(several[0]))))
         many = -(-len(several) // -(-len(several) // most))
         stacks += [several[first : first + many] for first in range(0, len(several), many)]
     return stacks
 
 
-def _pieces(spec: RunSpec) -> int:
-    copies = len(spec.corpus.languages) if spec.tokenizer.separate else 1
-    return spec.tokenizer.size * copies
+def _ids(spec: RunSpec) -> int:
+    return id_count(spec.tokenizer.size, spec.tokenizer, len(spec.corpus.languages))
 
 
 def _devices() -> list[str]:
