@@ -18,7 +18,7 @@ from xling_utils.book.parameters import default_parameters
 from xling_utils.book.recording import EVERY_RUN
 from xling_utils.chapters.architecture import plan as architecture
 from xling_utils.chapters.overlap import plan as overlap
-from xling_utils.cli import main, runs
+from xling_utils.cli import main, output, runs
 from xling_utils.core.scales import scale
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
 from xling_utils.runs.store import RunStore
@@ -294,6 +294,15 @@ def test_a_closed_stream_is_no_traceback(arguments: str, closed: str, tmp_path: 
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.splitlines()[-1] in (("2",) if arguments == "walk" else ("0", "1")), done.stdout
     assert "Traceback" not in (tmp_path / "told").read_text() + done.stderr
+
+
+def test_what_several_chapters_say_stays_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Written(list[str]):
+        write, flush = list.append, staticmethod(lambda: None)
+
+    monkeypatch.setattr(sys, "stdout", written := Written())
+    output.say("02_window_size: done after 3 s")
+    assert written == ["02_window_size: done after 3 s\n"], "another thread could come between what is written"
 
 
 def test_too_little_memory_is_one_line() -> None:

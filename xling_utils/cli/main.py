@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand
 
 from xling_utils.cli import data, probing, runs
-from xling_utils.cli.output import OPTIONS, DataDirectory, Json, aligned, reported, root, show_usage_error, to_json
+from xling_utils.cli.output import OPTIONS, DataDirectory, Json, aligned, reported, root, say, show_usage_error, to_json
 from xling_utils.core import startup
 from xling_utils.core.errors import UserError, printable
 
@@ -119,7 +119,7 @@ def run(
         from xling_utils.book import record as take
     else:
         from xling_utils.book import execute as take
-    return reported(take(root(), chapter or [], given, typed, say=lambda line: print(line, flush=True)))
+    return reported(take(root(), chapter or [], given, typed, say=say))
 
 
 @app.command()
@@ -132,7 +132,7 @@ def play(
     """Open a copy of a chapter in JupyterLab, in _build/play: no file of the book changes."""
     from xling_utils.book import play as begin
 
-    begin(root(), chapter, partial(print, flush=True))
+    begin(root(), chapter, say)
 
 
 @app.command()
@@ -232,7 +232,7 @@ def bench(
             raise UserError(f"unknown benchmark {wanted!r}; known: {', '.join(scripts)}")
     failed = []
     for each in name or scripts:
-        print(f"## {each}", flush=True)
+        say(f"## {each}")
         if subprocess.run([sys.executable, str(scripts[each])], check=False).returncode:
             failed.append(each)
     if failed:

@@ -26,6 +26,13 @@ DataDirectory = Annotated[
 ]
 
 
+def say(line: str) -> None:
+    """Prints a line at once, in one piece: chapters that are executed at a time speak from threads of their own, and
+    ``print`` writes what ends a line apart."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def to_json(value: Any) -> str:
     """The value as JSON to read: characters that cannot be seen are escaped."""
     text = json.dumps(value, indent=1, ensure_ascii=False)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import typer
 
 from xling_utils.book import languages_of
-from xling_utils.cli.output import DataDirectory, reported, root
+from xling_utils.cli.output import DataDirectory, reported, root, say
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES
 
@@ -40,7 +39,7 @@ def probe(
         raise UserError(f"--pooling {pooling!r:.80}: known are {', '.join(POOLINGS)}")
     if chapters and pooling is not None:
         raise UserError("--pooling is for the card; chapters read a model as it is meant to be read")
-    place, say = root(), partial(print, flush=True)
+    place = root()
     asked = languages_of(languages)
     card = book.probe(place, model, asked, data, say, text, pooling, against)
     say(book.as_line(card))
@@ -49,5 +48,5 @@ def probe(
         return 0
     pages, failures = book.probe_chapters(place, model, asked, data, say, text, card.predicts)
     if not failures:
-        print(pages)
+        say(str(pages))
     return reported(failures)
