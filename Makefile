@@ -4,7 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Three tests at a time for two cores, as a test waits for a third of its time, for processes and pages; each on one thread:
-# two threads that wait for each other waste a core that is shared. Files with long tests come first.
+# two threads that wait for each other waste a core that is shared. Files with long tests come first: what looks at every page
+# takes half as long as all tests together.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --durations=20
 READY := $(VENV)/.ready
 BROWSER := $(VENV)/.browser
@@ -78,10 +79,11 @@ test: $(READY) $(BROWSER)
 	$(BIN)/codespell README.md CONTRIBUTING.md book notebooks xling_utils benchmarks
 	$(MAKE) -j 2 types tested
 	XLING_BOOK_HTML="$(CURDIR)/$(TESTED)/_build/html" $(PYTEST) --dist loadfile --no-loadscope-reorder \
-	  tests/integration tests/book tests/unit
+	  tests/book tests/integration tests/unit
 
+# Beside the drawing of the tested book it takes what is left: pages are rendered by one core.
 types: $(READY)
-	$(BIN)/mypy
+	nice -n 19 $(BIN)/mypy
 
 tested: $(READY)
 	mkdir -p _build/ledger $(TESTED)/_build && ln -sfn ../../ledger $(TESTED)/_build/ledger

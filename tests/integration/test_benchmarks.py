@@ -1,4 +1,5 @@
-"""The benchmark scripts run and print their tables; what they measure is not judged here."""
+"""The benchmark scripts run and print their tables; what they measure is not judged here. Those that take longest, and
+that no page tells readers to run, are for `make soak`."""
 
 import math
 import os
@@ -59,6 +60,7 @@ def number(cell: str) -> float:
     return float(cell.replace(",", "").rstrip("%"))
 
 
+@pytest.mark.soak
 def test_mlm(run_here: Callable[..., str]) -> None:
     text = run_here("mlm", "--quick")
     assert re.search(r"cores, .* torch \d.* transformers \d.* commit ", text)
@@ -134,6 +136,7 @@ def test_in_page(tmp_path: Path) -> None:
         assert ratio == pytest.approx(number(row["ratio"]), abs=0.02)
 
 
+@pytest.mark.soak
 def test_growth(run_here: Callable[..., str]) -> None:
     text = run_here("growth", "--quick")
     times, memory = (table(part) for part in text.split("\n\n")[1:3])
