@@ -19,9 +19,9 @@
 # - which parts of the encoder two languages must share.
 # :::
 #
-# **The answer.** In the controlled world nearly all of them: where a language has its embeddings and most of its blocks for itself,
+# **The answer.** For words, in the controlled world, nearly all of them: where a language has its embeddings and most of its blocks for itself,
 # 2 %<!-- value: left shared parameters -->
-# (0 %<!-- value: left shared parameters low --> to 4 %<!-- value: left shared parameters high -->) of the alignment above chance is left, and the first block alone is worth most of it. Depth, heads, objective and separators move it far less,
+# (0 %<!-- value: left shared parameters low --> to 4 %<!-- value: left shared parameters high -->) of the alignment above chance is left, and the first block apart costs most of it. Inference and names lose less. Depth, heads, objective and separators move it far less,
 # and depth not as the papers saw it.
 #
 # **The question.** How much of the encoder can be taken away, or kept apart for each language, before its two languages
@@ -84,12 +84,12 @@ architecture.factor(chapter, "depth")
 # (7 %<!-- value: six layers lose low --> to 22 %<!-- value: six layers lose high -->); two layers lose
 # 10 %<!-- value: two layers lose -->, which twenty seeds cannot tell from none. (All are read behind their first block. Each at its
 # best layer, one is still worse than three, and of six it cannot be told.) The papers' twelve layers have a task to match. Here, where the neighbours of a word
-# tell much of it, two looks at them may be enough; one is not. What a layer must have is width: 16 dimensions in place of 64 cost
+# tell much of it, two looks at them may be enough; one is not. A narrow encoder, which has fewer parameters as well, aligns far less: 16 dimensions in place of 64 cost
 # 49 %<!-- value: a narrow encoder loses -->. A single head loses 14 %<!-- value: a single head loses -->.
 #
 # K et al. ask another question of depth, heads and parameters: how far English and the other language lie apart, the less the better. So does
-# {doc}`the ledger </book/ledger>`, and says that the gap does not shrink from depth to depth here. Three layers learn more English than one, and most of that stays there; six learn less
-# English, and their gap in inference is smaller for that. An encoder that does not learn the task in English has no gap to show. A narrow one is right in
+# {doc}`the ledger </book/ledger>`, and says that over the four depths the gap does not shrink: that of names grows, that of inference cannot be told, though it is smaller with six layers
+# than with three. Three layers learn more English inference than one, and most of that stays there; six learn less, which may be why their gap is smaller. An encoder that does not learn the task in English has no gap to show. A narrow one is right in
 # .40<!-- value: inference in English of a narrow encoder --> of the English pairs, the base run in .73<!-- value: inference in English of the base run -->, and their gaps are
 # .03<!-- value: gap of a narrow encoder --> and .33<!-- value: gap of the base run -->. So it is for want of English, and not for what crosses over, that too few parameters do not widen
 # the gap here, and that few parameters in all layers leave a smaller one than many in a single layer: the ledger calls both not testable at this size.
@@ -103,7 +103,7 @@ architecture.factor(chapter, "parameters")
 # %% tags=["hide-input"]
 charts.show(architecture.paper_parameters(), digits=1)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-four", "caption": "With four languages in one encoder a narrow one loses a good part of what lies above chance.\n\nEnglish with a partner that seeds take in turn; every language gets as many tokens as in the bilingual runs."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-four", "caption": "With four languages in one encoder a narrow one loses a good part of what lies above chance.\n\nEnglish with three partners, which seeds take in turn; every language gets as many tokens as in the bilingual runs."}}
 architecture.factor(chapter, "four languages")
 
 # %% [markdown]
@@ -125,7 +125,7 @@ architecture.factor(chapter, "tokens")
 # %% [markdown] tags=["of-the-record"]
 # Next sentence prediction, which hurt the encoders of K et al., and separators make no difference to the other language that twenty seeds could tell; a loss of two points of inference is ruled out. Tokens
 # do. With characters 78 %<!-- value: characters lose --> of the alignment above chance is lost; with whole words 29 %<!-- value: words gain --> are gained. Inference and names gain by words, too, where the papers' did
-# better with pieces. Our languages are uninflected, so that a word has few forms for pieces to tell apart.
+# better with pieces. Our languages are uninflected: a word has one form, and pieces have none to tell apart.
 
 # %% [markdown]
 # ## What is kept apart
@@ -133,17 +133,17 @@ architecture.factor(chapter, "tokens")
 # Each language has its own embeddings (positions and softmax included), its own bottom blocks, or both. What a language
 # has for itself stays frozen in fine-tuning, as in the paper: English must not train what other languages do not use.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separate", "caption": "The more blocks a language has for itself, the less it aligns; with its embeddings and the first block apart next to nothing is left, and a second block takes no more.\n\nMarks as above; triangles, of the other measures, are C's table 1."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separate", "caption": "The more blocks a language has for itself, the fewer of its words are found; with its embeddings and the first block apart next to nothing is left, and a second block takes no more that would matter.\n\nMarks as above; triangles, of the other measures, are C's table 1."}}
 architecture.factor(chapter, "separate")
 
 # %% [markdown] tags=["of-the-record"]
 # The first of three blocks for itself costs a language 63 %<!-- value: the bottom third apart loses --> of its alignment above chance, two of them 87 %<!-- value: blocks apart lose -->.
-# And the embedding layer? Separate *vocabularies* took every shared token away in {doc}`chapter 3 <03_overlap>` and left most of the alignment;
+# And the embedding layer? Separate *vocabularies* took every shared token but the special ones away in {doc}`chapter 3 <03_overlap>` and left most of the alignment;
 # separate embedding *layers* cost 86 %<!-- value: embeddings apart lose --> (79 %<!-- value: embeddings apart lose low --> to 93 %<!-- value: embeddings apart lose high -->). What the second take away and the first do not is
-# the special tokens, the positions and the softmax. What is left is little, and more than
-# nothing: they are not strictly necessary, as Wu, Conneau et al. say.
+# the special tokens, the positions and the softmax. What is left is little, and for words and inference more than
+# nothing: anchors and a shared softmax are not strictly necessary, as Wu, Conneau et al. say.
 #
-# So blocks in common are worth more than word pieces in common, or a topic. With embeddings and two blocks apart next to no alignment of words is left, and of inference a little: more than
+# So for words and inference blocks in common are worth more than word pieces in common, or a topic; for names more than word pieces. With embeddings and two blocks apart next to no alignment of words is left, and of inference a little: more than
 # what {doc}`the ledger </book/ledger>` allows for none.
 
 # %% [markdown]
@@ -170,14 +170,14 @@ architecture.compared(chapter)
 # of them in Russian too. Of what the controlled world shows, what is kept apart stands out again, though the ledger
 # calls most of it not testable at this size: the base run is not shown to find more than its first weights do. With embeddings and two of three blocks for itself no language is
 # found, whatever its letters: .01<!-- value: apart in six languages --> over the six of them, as with a shuffled dictionary (.01<!-- value: apart in six languages, shuffled -->). Embeddings
-# of its own cost 94 %<!-- value: embeddings apart lose on real text --> of the alignment above chance, blocks of its own 75 %<!-- value: blocks apart lose on real text -->, and named
-# entities in French go with them. A single head costs 36 %<!-- value: a single head loses on real text -->. Inference stays
-# near a guess in all of them: these encoders know too little.
+# of its own cost 94 %<!-- value: embeddings apart lose on real text --> of the alignment above chance, blocks of its own 75 %<!-- value: blocks apart lose on real text -->, and named entities in French fall with them,
+# which three seeds over two languages do not decide. A single head costs 36 %<!-- value: a single head loses on real text -->. Inference stays
+# near a guess in all of them; these encoders may know too little.
 #
-# A single layer keeps near the spelling. Of French, Spanish and German words it finds 99 %<!-- value: one layer gains where letters are shared --> more above chance than the base run does; of Russian,
+# A single layer seems to keep near the spelling. Of French, Spanish and German words it finds 99 %<!-- value: one layer gains where letters are shared --> more above chance than the base run does; of Russian,
 # Hindi and Chinese ones, which are written in other letters, 41 %<!-- value: one layer loses where letters are others --> fewer.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-architecture-natural", "caption": "On real text, too, a language that is kept apart is not found; a single layer helps where letters are shared.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-architecture-natural", "caption": "On real text, too, a language that is kept apart is found no better than by a shuffled dictionary, as far as the means tell; a single layer finds more where letters are shared.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
 real = chapter.on_real_text
 architecture.on_real_text(real)
 
@@ -205,7 +205,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 #   of the dictionary.
 
 # %% [markdown] tags=["of-the-record"]
-# - In the other languages inference stays on average within ten points of a guess at nearly every level ({doc}`chapter 3 <03_overlap>` says why), so it can tell them apart less
+# - In the other languages inference stays on average within ten points of a guess at nearly every level ({doc}`chapter 3 <03_overlap>` has a guess why), so it can tell them apart less
 #   well than retrieval and named entities do.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
@@ -214,9 +214,9 @@ charts.show(chapter.record())
 # %% [markdown] tags=["of-the-record"]
 # ## In short
 #
-# - What counts is what the languages have to share: with embeddings and most blocks for itself a language stays on its own.
-# - Depth, heads and objective matter far less in so small a world; what a layer must have is width, and its tokens should be words rather than characters.
-# - Of depth, heads, objective and separators one seed could have told another story; of what is kept apart none would. Of differences as small as those of heads twenty still cannot tell all.
+# - What counts is what the languages have to share: with embeddings and most blocks for itself next to none of a language's words are found, though a little inference is left.
+# - Depth, heads and objective matter far less for words in the controlled world. There a narrow encoder aligns far less, and words do better than characters.
+# - Of depth, heads, objective and separators one seed could have told another story; of what is kept apart none would for words; for names some would. Of differences as small as those of heads twenty still cannot tell all.
 
 # %% [markdown] tags=["of-the-record"]
 # ## Exercises
@@ -229,12 +229,12 @@ charts.show(chapter.record())
 # ```python
 # rows = chapter.recorded
 # rows = rows[(rows["metric"] == "mrr_centred") & rows["step"].isna()]
-# best = rows.groupby(["factor", "level", "seed"])["value"].max()
+# best = rows.groupby(["factor", "level", "seed", "target"])["value"].max()
 # means = best.groupby(["factor", "level"]).mean()
 # print((means - means["base", "base"]).sort_values())
 # ```
 #
-# Each run counts with its best layer, and all languages count alike; how far seeds scatter is not in it. Add `.std()` over seeds, and see which of the differences you would
+# Each run counts with its best layer, and all languages count alike; the runs of four languages have three partners a seed, all others one. How far seeds scatter is not in it. Add `.std()` over seeds, and see which of the differences you would
 # still believe.
 # :::
 #

@@ -10,8 +10,8 @@
 #     name: python3
 # ---
 
-# %% [markdown] asked="How much of a language is one vector?"
-# # Most of a language is one vector
+# %% [markdown]
+# # How much of a language is one vector?
 #
 # :::{admonition} In this chapter
 # - how much of an encoder's states tells the language, at every layer;
@@ -88,12 +88,13 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # A guess is right in one case of fifteen.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-identity", "caption": "One vector a language holds most of what a linear probe can tell of it.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer. With the states as they are, and without the language's mean. Choose the measure below; the legend picks a line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-identity", "caption": "Without its mean a linear probe tells a language far less well.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer. With the states as they are, and without the language's mean. Choose the measure below; the legend picks a line."}}
 language_means.identity(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
-# The probe finds the language at every layer. Taking the means away leaves next to no variance between the languages, by construction, but the probe
-# may still know: a language is more than a place. What remains may be directions in which languages differ by their spread and by their words.
+# The probe finds the language at every layer. Taking the means away leaves next to no variance between the languages, by construction, and by
+# construction next to nothing for a linear probe, too: it sees nothing but differences of means. What it still tells may come from this, that the means were taken of
+# other text.
 
 # %% [markdown]
 # ## The words that languages share
@@ -115,7 +116,7 @@ charts.show(language_means.token_sets(chapter.both))
 language_means.retrieval(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
-# Not all of it is learned: numerals and names are spelt alike in many languages, so the untrained encoder, too, finds some sentences by them:
+# Not all of it is learned: the untrained encoder, too, finds some sentences, perhaps by numerals and names, which are spelt alike in many languages:
 # 2.4 %<!-- value: found by the untrained --> two thirds up, where the trained one finds 4.5 %<!-- value: found as they are --> with the means left in and 7.8 %<!-- value: found without the means --> without. The controls below
 # the verdicts tell what is learned from what is not.
 #
@@ -141,11 +142,11 @@ charts.show(language_means.units(chapter.both))
 # Harder: two texts of which only some sentences have a translation in the other. Every sentence proposes its nearest, and the pairs above a threshold
 # count as found; the threshold is chosen on one half of the sentences, and the other half is scored.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-mining", "caption": "Mining gains less than retrieval does, and, two thirds up the layers, by zero-mean.\n\nF1 of mining translations, at each layer, by what was done with the languages' means. Bars are 95 % intervals over seeds. Choose the language below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-mining", "caption": "Mining gains by zero-mean, two thirds up the layers.\n\nF1 of mining translations, at each layer, by what was done with the languages' means. Bars are 95 % intervals over seeds. Choose the language below."}}
 language_means.mining(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
-# There F1 is .02<!-- value: mined as they are --> as they are and .03<!-- value: mined without the means --> without the means. Whether the shift helps in the four
+# There, over fourteen languages, F1 is .02<!-- value: mined as they are --> as they are and .03<!-- value: mined without the means --> without the means. Whether the shift helps in the four
 # languages that the papers mine, twenty seeds cannot tell.
 
 # %% [markdown] tags=["of-the-record"]
@@ -154,12 +155,12 @@ language_means.mining(chapter.both)
 # The same with an encoder of the same fifteen languages of real text: four layers, and 25 million word pieces read, which takes one core half an hour.
 # Five seeds are recorded. The sentences are Tatoeba's, up to a thousand a language; the texts to mine are BUCC's, Chinese and English.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-identity-natural", "caption": "On real text, too, one vector a language holds most of what a linear probe can tell of it.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer; bars are 95 % intervals over seeds. Choose the measure below; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-identity-natural", "caption": "On real text, too, a linear probe tells a language far less well without its mean.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer; bars are 95 % intervals over seeds. Choose the measure below; the legend picks a line."}}
 real = chapter.on_real_text
 language_means.identity(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
-# Real languages share more with English than the controlled ones do, if only the names and loans in their text:
+# Real languages share more with English than the controlled ones do, names and loans for example:
 
 # %% tags=["hide-input", "of-the-record"]
 charts.show(language_means.token_sets(real.recorded))
@@ -174,8 +175,8 @@ language_means.retrieval(real.recorded, "Tatoeba retrieval")
 charts.show(language_means.beside_paper(real.recorded, "p_at_1", "D_table_2_tatoeba"), digits=1)
 
 # %% [markdown] tags=["of-the-record"]
-# The mean holds most of what a probe can tell here, too, though more is left without it; and retrieval gains as there when the means are taken out. But so small an encoder that has read so little finds
-# hardly any sentence: with the means left in 0.8 %<!-- value: found on real text --> of them, fewer than its untrained twin (1.0 %<!-- value: found by the untrained on real text -->), which goes by names and numerals;
+# Without the means the probe tells far less here, too, though more is left; and retrieval gains as there when the means are taken out. But so small an encoder that has read so little finds
+# hardly any sentence: with the means left in 0.8 %<!-- value: found on real text --> of them, fewer than its untrained twin (1.0 %<!-- value: found by the untrained on real text -->), perhaps by names and numerals;
 # without the means 1.2 %<!-- value: found on real text without the means -->, where the twin stays at 0.9 %<!-- value: found by the untrained on real text without the means -->. Mining is beyond it: among twenty thousand sentences of BUCC
 # it finds none of the pairs, whatever is done with the means.
 
@@ -203,16 +204,17 @@ language_means.layer_widget(chapter)
 # %% [markdown]
 # ## Limits
 #
-# - A linear probe says what can be read off a state by the simplest means, not what the encoder itself reads off.
+# - A linear probe says what can be read off a state by the simplest means, not what the encoder itself reads off. It cannot see in what else than their means
+#   languages differ: that it fails without them does not show that nothing else tells the language.
 # - The share of variance between languages depends on how much variance the sentences have, so it can be compared between layers and encoders, not between corpora.
 
 # %% [markdown] tags=["of-the-record"]
 # ## In short
 #
-# - The mean of a language's states holds most of what a linear probe can tell of the language, at every layer.
+# - Without the means a linear probe tells the language far less well. It must: means are all that it sees.
 # - Without the means translations are found more often (7.8 %<!-- value: found without the means --> of them instead of 4.5 %<!-- value: found as they are -->). It is a little better to take the means away than to
 #   exchange them, where the papers found a loss by the one and a gain by the other.
-# - Some of what is found needs no training: an untrained encoder finds it by names and numerals. On real text that is all that is found with the means left in.
+# - Some of what is found needs no training. On real text, with the means left in, the trained encoder finds no more than the untrained one.
 
 # %% [markdown] tags=["of-the-record"]
 # ## Exercises

@@ -19,13 +19,13 @@
 # - what a task that was learned on one is worth on the other, after that rotation.
 # :::
 #
-# **The answer.** In the controlled world theirs are as alike as those of two languages in one encoder, or more: on average over layers CKA of translations is .58<!-- value: CKA of two monolingual -->
+# **The answer.** In the controlled world two encoders that never met are as alike as the two languages of one, or more: on average over layers CKA of translations is .58<!-- value: CKA of two monolingual -->
 # (.58<!-- value: CKA of two monolingual low --> to .59<!-- value: CKA of two monolingual high -->) for two encoders that share nothing, .54<!-- value: CKA of one bilingual -->
 # (.53<!-- value: CKA of one bilingual low --> to .55<!-- value: CKA of one bilingual high -->) for the two languages of one, and .42<!-- value: CKA of one untrained --> where one of two has learned nothing. A
 # rotation brings the first two together, and what was learned on the one then works on the other. On real text the runs that are recorded so far tell the last of this in
 # part, and leave the rest open.
 #
-# **The question.** The chapters before this one look inside a single encoder that reads two languages. But what if one
+# **The question.** The chapters before this one look inside a single encoder that reads all languages at once. But what if one
 # encoder reads only English and another only French, and neither knows that the other exists? If languages are alike
 # in what they speak of, two such encoders might arrange their sentences in the same way, and then sharing parameters
 # would have little left to do.
@@ -82,7 +82,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown] tags=["of-the-record"]
 # :::{dropdown} Before you look: which are more alike: English and another language in one encoder, or the same in a pair of encoders that share neither a vocabulary nor a first weight?
-# Those of two, a little, on average over layers and four languages; with French it cannot be told. CKA is .54<!-- value: CKA of one bilingual --> in one encoder and .58<!-- value: CKA of two monolingual --> in two.
+# Those of two, a little, on average over layers and four languages; with French and with German it cannot be told. CKA is .54<!-- value: CKA of one bilingual --> in one encoder and .58<!-- value: CKA of two monolingual --> in two.
 # :::
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are, on average over four languages, more alike than the two languages of one bilingual encoder.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose form and language below; French comes first, where the two cannot be told apart."}}
@@ -92,10 +92,9 @@ cka.heat_map(chapter.both)
 # Two encoders of English are the most alike, the untrained one on average the least, and in every column similarity falls from layer to layer, as in the paper. Between these the
 # paper has the two languages of one encoder slightly above two encoders that share nothing. Here it is the reverse, and the language decides: with French an encoder in common is worth
 # .01<!-- value: gained by an encoder in common, French --> (−.01<!-- value: gained by an encoder in common, French low --> to .04<!-- value: gained by an encoder in common, French high -->), with Chinese it costs
-# .12<!-- value: lost by an encoder in common, Chinese -->. Russian, whose order is English's
-# but whose letters are not, loses, too. Why, the runs do not tell.
-# Note how high the floor is at the bottom: that translations have as many words, and repeat the same ones, is something the embeddings
-# of an untrained encoder show as well.
+# .12<!-- value: lost by an encoder in common, Chinese -->. Why, the runs do not tell.
+# Note how high the floor is at the bottom: perhaps because translations have about as many words, and repeat the same ones, which the
+# embeddings of an untrained encoder show as well.
 
 # %% [markdown]
 # ## A rotation
@@ -103,15 +102,13 @@ cka.heat_map(chapter.both)
 # If two spaces have the same shape, one rotation brings one onto the other. It is fitted on translations and tested on others: whose nearest
 # neighbour is the sentence's translation?
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rotation", "caption": "One rotation aligns what two encoders made of their languages, best where they are near the words.\n\nSentence retrieval after a rotation fitted on other sentences, and without one. Precision at 1 among 500 sentences; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rotation", "caption": "A rotation aligns what two encoders made of their languages, best where they are near the words.\n\nSentence retrieval after a rotation fitted on other sentences, and without one. Precision at 1 among 500 sentences; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
 cka.retrieval(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
-# Without a rotation, encoders that never met have next to nothing in common: there is no reason why their axes should agree. With one, they find
-# more translations than the bilingual encoder does with one or without. Look at the untrained encoder
-# too: at the embedding output a rotation finds 38 %<!-- value: rotation of untrained embeddings -->, on average over the four languages. Random vectors of words are as good as any if all that is asked
-# is which words a sentence has, and two thousand translations are enough to learn the dictionary. Training
-# adds to that at every layer.
+# Without a rotation, encoders that never met have next to nothing in common: there is no reason why their axes should agree. With one, they find many. Look at the untrained encoder
+# too: at the embedding output a rotation finds 38 %<!-- value: rotation of untrained embeddings -->, on average over the four languages. The vectors of one language need not have learned anything for that: sentences may be known by their words.
+# Training adds to it.
 
 # %% [markdown] tags=["of-the-record"]
 # ## Words
@@ -124,9 +121,8 @@ cka.retrieval(chapter.both)
 cka.words(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
-# A rotation fitted on some 120 words finds nothing among untrained vectors, which have nothing in common. What separate encoders have in
-# common is enough to find 35 %<!-- value: words of separate encoders --> of the words of the other half, on average over layers and languages. The spaces of word2vec are nearly copies of each other, and this is
-# the controlled world speaking: in all its languages every word has the same neighbours in the same proportions.
+# A rotation fitted on some 120 words finds next to nothing where one of the two encoders is untrained. What separate encoders have in
+# common is enough to find 35 %<!-- value: words of separate encoders --> of the words of the other half, on average over layers and languages. The spaces of word2vec are nearly copies of each other, and a likely reason is the controlled world: a word keeps the same company in all its languages.
 
 # %% [markdown] tags=["of-the-record"]
 # ## What a rotation carries
@@ -140,9 +136,10 @@ cka.words(chapter.both)
 cka.transfer(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
-# On average over layers and languages a random rotation carries nothing, the fitted one names with an F1 of .58<!-- value: names carried --> and trees with .73<!-- value: trees carried --> of their heads and
+# On average over layers and languages a random rotation carries next to nothing, the fitted one names with an F1 of .58<!-- value: names carried --> and trees with .73<!-- value: trees carried --> of their heads and
 # relations. The paper's bilingual encoder does best as it is, but for parsing of French; here two encoders with a
-# rotation do better at both: it has .30<!-- value: names of one bilingual --> and .62<!-- value: trees of one bilingual -->. Even the names of the bilingual encoder gain by a rotation: to read two languages with
+# rotation find more names, and better trees in French, than one as it is, which has .30<!-- value: names of one bilingual --> and .62<!-- value: trees of one bilingual -->. With a rotation of its own the one
+# has .72<!-- value: names of one bilingual, rotated --> and .73<!-- value: trees of one bilingual, rotated -->: even its names gain by it: to read two languages with
 # the same weights is not yet to put them in the same place.
 
 # %% [markdown]
@@ -166,8 +163,7 @@ cka.heat_map(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
 # In the paper an encoder in common adds less to the likeness of English and Chinese than of English and French. Here it looks the other way round, though
-# three seeds cannot tell. Of French alone (.50<!-- value: French apart on real text -->) and French read together with English (.51<!-- value: French together on real text -->), three seeds cannot tell which is nearer, perhaps because
-# the two share their script, and an encoder this small keeps near the spelling. Chinese alone is further off (.32<!-- value: Chinese apart on real text -->), and reading both brings it nearer (.43<!-- value: Chinese together on real text -->), by .10<!-- value: gained more by Chinese --> (−.03<!-- value: gained more by Chinese low --> to .23<!-- value: gained more by Chinese high -->) more than it does French.
+# three seeds cannot tell. Of French alone (.50<!-- value: French apart on real text -->) and French read together with English (.51<!-- value: French together on real text -->), three seeds cannot tell which is nearer. Chinese alone is further off (.32<!-- value: Chinese apart on real text -->), and reading both seems to bring it nearer (.43<!-- value: Chinese together on real text -->), by .10<!-- value: gained more by Chinese --> (−.03<!-- value: gained more by Chinese low --> to .23<!-- value: gained more by Chinese high -->) more than it does French.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-rotation-natural", "caption": "Without a rotation hardly any real sentence is found across encoders, with one a few.\n\nRetrieval of Tatoeba's sentences after a rotation fitted on XNLI's, and without one. Precision at 1 among 1,000 sentences; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
 cka.retrieval(real.recorded)
@@ -180,7 +176,7 @@ cka.transfer(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
 # Between real encoders that never met a rotation carries little, but more than nothing: names with an F1 of .11<!-- value: names carried on real text --> and trees with a LAS of .10<!-- value: trees carried on real text -->, where random rotations
-# carry next to none. The bilingual encoder knows more names as it is (.24<!-- value: names of one bilingual on real text -->): they are spelt alike, and a rotation only blurs them (.17<!-- value: names of one bilingual, rotated, on real text -->). With trees it is the reverse: as it is
+# carry next to none. The bilingual encoder knows more names as it is (.24<!-- value: names of one bilingual on real text -->): rotated fewer (.17<!-- value: names of one bilingual, rotated, on real text -->). With trees it is the reverse: as it is
 # it carries .03<!-- value: trees of one bilingual on real text -->, rotated .11<!-- value: trees of one bilingual, rotated, on real text -->, about what two encoders carry. That a rotation on top helps parsing and not names is what Wu, Conneau et al. found (C, note 2).
 
 # %% [markdown] tags=["of-the-record"]
@@ -210,10 +206,11 @@ cka.layer_widget(chapter, "ru", "zh")
 # ## Limits
 #
 # - The controlled languages speak of one world in the same proportions: their texts have the same shape by construction, and
-#   encoders that learn it must agree. Real texts differ in what they speak of, too.
+#   encoders that learn it may agree more than on real text. Real texts differ in what they speak of, too.
 # - For *English twice* the paper compares sentences with their paraphrases (translated to French and back); here both
 #   encoders read the same sentences, so the value is an upper bound.
-# - The paper puts four Transformer layers above the frozen ones; here it is one, as the encoders are small.
+# - The paper puts four Transformer layers above the frozen ones; here it is one, on real text two, as the encoders are small.
+# - A monolingual encoder takes as many steps as the bilingual one, so it reads twice as much of its language. What two of them gain may be that.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())
@@ -221,10 +218,10 @@ charts.show(chapter.record())
 # %% [markdown] tags=["of-the-record"]
 # ## In short
 #
-# - In the controlled world two encoders that never met are, on average over languages, more alike than the two languages of one, and one rotation brings them together, sentences and words.
+# - In the controlled world two encoders that never met are, on average over languages, more alike than the two languages of one, a rotation brings their sentences together, and another one their words.
 # - An encoder in common adds less to their likeness with Chinese than with French there: with Chinese it takes away. On real text three seeds cannot tell.
-# - What was learned on the states of one works on those of the other, after that rotation.
-# - Much of the likeness at the bottom needs no training at all: look at the floor.
+# - There, what was learned on the states of one works on those of the other, after a rotation fitted on aligned words. On real text that holds in part.
+# - Much of the likeness at the bottom is there when one of the two has learned nothing: look at the floor.
 
 # %% [markdown] tags=["of-the-record"]
 # ## Exercises
@@ -257,7 +254,7 @@ charts.show(chapter.record())
 # print(linear_cka(x, other), linear_cka(x, other, debiased=True))
 # ```
 #
-# The last two are of the same spaces. With as few as 500 examples of 64 dimensions unrelated spaces seem to be alike, unless the estimate is without bias.
+# The last two are of the same spaces. With as few as 500 examples of 64 dimensions unrelated spaces seem to be somewhat alike, unless the estimate is without bias.
 # :::
 
 # %% [markdown]

@@ -24,16 +24,16 @@
 # (.01<!-- value: score with own positions on real text -->).
 #
 # **The question.** Two real languages differ in a hundred ways at once. Take two that differ in nothing: English, and a {term}`Fake-English` in
-# which every word piece has a second number of its own. The same sentences are read once in either. Nothing tells the encoder
+# which every word piece has a second number of its own. Every sentence stands in the text of either. Nothing tells the encoder
 # which piece is whose double, but everything else is equal. Will it find out? And which small change to the encoder, or to its training, is
 # enough to keep it from finding out?
 #
 # **What the paper found.** Dufter and Schütze trained small encoders on such a pair {cite}`dufter2020identifying`. Such an encoder finds the double of most
 # words and sentences. Give each language positions of its own, and most of that is gone; {term}`special tokens <special token>` of its own, or masked
-# places that never show a random word, cost little alone; all three together leave next to nothing. A much larger encoder aligns the languages less
-# well than a small one. With the words of one language in reversed order nothing is found.
+# places that never show a random word, cost little alone; all three together leave a sixth. A much larger encoder aligns the languages less
+# well than a small one. With the words of one language in reversed order next to nothing is found.
 #
-# None of the five papers of this book asks what keeps a language from its double, and no other study is as near to its small encoders. So it is repeated here, with intervals.
+# None of the five papers of this book asks what keeps a language from its double, and we know of no other study as near to its small encoders. So it is repeated here, with intervals.
 
 # %% tags=["parameters", "hide-input"]
 scale = "controlled"  # smoke, controlled, natural or paper
@@ -49,16 +49,16 @@ sentences = None  # of text a language; None: as many as the scale reads
 # %% [markdown]
 # ## The runs
 #
-# All are encoders of the usual size with one attention head, as theirs, and 1,000 word pieces a language, trained as the base run of
+# All but the over-parameterised one are encoders of the usual size with one attention head, as theirs, and all have 1,000 word pieces a language, trained as the base run of
 # {doc}`chapter 1 <01_data_size>`; on real text for longer, since too little is found there before. A word piece of English and its double share no
-# number, so at the start they have nothing in common.
+# number, so at the start their words have nothing in common.
 #
 # - **Original**: positions and special tokens are shared. Of the places to guess, one in ten shows a random piece, of either language.
-# - **Own positions**: each language has position (and segment) embeddings of its own, which start unrelated.
+# - **Own positions**: each language has position (and segment) embeddings of its own, which start with their dimensions in another order.
 # - **Own special tokens**: each has its own `[CLS]`, `[SEP]`, `[MASK]` and the rest.
 # - **No random words**: where a random piece would stand, there is `[MASK]`.
 # - **All three** of these at once.
-# - **Over-parameterised**: twice as wide, with four times as many weights in its blocks, and half the learning rate. (The paper's is twelve times as
+# - **Over-parameterised**: twice as wide, with two heads, four times as many weights in its blocks, and half the learning rate. (The paper's is twelve times as
 #   wide.)
 # - **Reversed word order**: the sentences of Fake-English, last word first.
 # - **Untrained**: the first weights of the original. What it finds is not learned.
@@ -90,10 +90,10 @@ minimult.figure(chapter)
 
 # %% [markdown] tags=["of-the-record"]
 # Compare the order of the conditions, not the values: the paper's encoders have four times as many blocks and read the same verses a hundred times.
-# Special tokens of its own cost more than theirs did. Whether missing random words cost anything (.20<!-- value: score without random words -->)
+# Special tokens of its own cost more than a tenth of the words; of sentences twenty seeds cannot tell. Whether missing random words cost anything (.20<!-- value: score without random words -->)
 # twenty seeds cannot tell, nor for certain that the larger encoder is worse (.18<!-- value: score of the larger encoder -->), though it looks like it. Ours is less large than theirs: with more
-# weights than the text can fill, each language may find room of its own; these encoders have little to spare. Positions of its own cost nearly
-# everything, and the other two changes take most of the little that is left; a reversed order costs as much (.02<!-- value: score with words reversed -->).
+# weights than the text can fill, each language may find room of its own; these encoders may have little to spare. Positions of its own cost nearly everything, and the other two changes take some of
+# the little that is left; with a reversed order .02<!-- value: score with words reversed --> is left, too.
 
 # %% [markdown]
 # The same by layer, with what is found when the doubles are dealt out anew, and with chance (means over seeds):
@@ -105,9 +105,9 @@ charts.show(minimult.layers(chapter))
 # ## On real text
 #
 # Real text is here one book, an English Bible in the public domain; the paper's is a Bible too, though another translation, which may not be passed on.
-# An encoder finds little there unless it is trained for longer. Five seeds
-# are recorded. Of positions they tell the same as the controlled world. With positions of its own (a score of .01<!-- value: score with own positions on real text -->) or all three changes nothing is found beyond
-# what an untrained encoder finds (.01<!-- value: score untrained on real text -->), and with a reversed order next to nothing. Seeds differ widely: the original's mean of .18<!-- value: score of the original on real text --> may be anything from .10<!-- value: score of the original on real text low --> to .25<!-- value: score of the original on real text high -->, so
+# On two development seeds an encoder found less there when trained for as many steps as others of real text; here it takes twice as many. Five seeds
+# are recorded. Of positions they tell the same as the controlled world. With positions of its own the score is .01<!-- value: score with own positions on real text -->, as high as an untrained
+# encoder's (.01<!-- value: score untrained on real text -->). Whether a reversed order leaves less than a tenth cannot be told. Seeds differ widely: the original's mean of .18<!-- value: score of the original on real text --> may be anything from .10<!-- value: score of the original on real text low --> to .25<!-- value: score of the original on real text high -->, so
 # that five of them cannot tell what special tokens of its own or missing random words cost. The larger encoder has a higher score than the original (.35<!-- value: score of the larger encoder on real text -->).
 
 # %% tags=["hide-input", "of-the-record"]
@@ -143,7 +143,7 @@ charts.show(chapter.record())
 # ## In short
 #
 # - English and its double find each other with no word piece in common: an equal structure, and positions and special tokens in common, are enough.
-# - Positions of its own, or a reversed order of words, keep a language apart; special tokens of its own cost it a part, in the controlled world.
+# - In the controlled world positions of its own, or a reversed order of words, keep a language apart; special tokens of its own cost it a part.
 # - In the controlled world a larger encoder may align them less, as in the paper; on real text its score is higher. The ledger decides neither.
 
 # %% [markdown] tags=["of-the-record"]

@@ -18,15 +18,15 @@
 # - how much of that a study sees that keeps one of the three the same.
 # :::
 #
-# **The answer.** Five of each cannot name one of the three: the largest share none of them explains alone; it belongs to how this text, these weights and this order meet.
+# **The answer.** Five of each cannot name one of the three. The largest share, as estimated, none of them explains alone: it belongs to how this text, these weights and this order meet.
 #
 # **The question.** Two runs of one specification never come out alike. Three things are drawn by chance for a run: the *text* that is read
 # (and with it the contexts in which words are measured), the *first weights*, and the *order* in which batches come and places are masked. In
-# all other chapters one seed draws all three, so that a bar of an interval is the scatter of everything. Which of them makes it?
+# all other chapters one seed draws all three, so that a bar of an interval shows the scatter of everything. Which of them makes it?
 #
 # **What others found.** The five papers have one run of nearly everything. For English alone, twenty-five BERTs that differ in first weights and order
-# {cite}`sellam2022multiberts` and sets of ten language models in which order and weights were drawn apart {cite}`vanderwal2025polypythias` showed that
-# both matter, and that a conclusion from one run may not hold for the next. Where text is expensive, it is most often the same for all runs.
+# showed that a conclusion from one run may not hold for the next {cite}`sellam2022multiberts`; sets of ten language models mostly agreed, but for a few runs
+# {cite}`vanderwal2025polypythias`. Where text is expensive, it is most often the same for all runs.
 
 # %% tags=["parameters", "hide-input"]
 scale = "controlled"  # smoke, controlled, natural or paper
@@ -78,7 +78,8 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 
 # %% [markdown] tags=["of-the-record"]
 # :::{dropdown} Before you look: the same encoder is trained again and again. What makes its runs differ most: another text, other first weights, or another order?
-# No single one of them. Of the base run's variance the text has the largest part of the three, and the order the smallest; more than any of them has what none explains alone.
+# No single one of them is shown to. As estimated, the text has the largest part of the base run's variance, the order the smallest, and what none explains alone more than either; five of each are too
+# few to rank them.
 # :::
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-scatter", "caption": "No text, first weights or order makes its runs clearly alike.\n\nEnglish with the base language, centred retrieval among the dictionary's words. A line has the runs that share the seed it names; the bar is their mean. Choose the condition, or the difference, below the chart."}}
@@ -88,16 +89,15 @@ scatter.figure(chapter)
 # ## How much comes from which
 #
 # *Components of variance*: what means of a source's levels differ by, beyond what the rest of the scatter makes them differ by. What is left, *rest*, is what no
-# single source explains: this text with these weights in this order. With five levels a share is rough; p says how often a source without any part in it
-# would look like this.
+# single source explains: this text with these weights in this order. With five levels a share is rough; p says how often a source without any part in it would look at least like this.
 
 # %% tags=["hide-input"]
 charts.show(scatter.sources(chapter))
 
 # %% [markdown] tags=["of-the-record"]
-# No single source is shown to make the scatter: the largest share belongs to none of the three alone, but to how this text, these weights and this order meet. Of the three
+# No single source is shown to make the scatter: the largest share, as estimated, belongs to none of the three alone, but to how this text, these weights and this order meet. Of the three
 # the text has the largest part in the base run, and the order the smallest, yet of none could five levels rule out that it has no part at all. Whoever keeps
-# a lucky set of weights, or a lucky order, may keep little of the luck: with the next text most is drawn anew.
+# a lucky set of weights, or a lucky order, may keep little of the luck: with the next text most may be drawn anew.
 
 # %% [markdown]
 # ## What few seeds see
@@ -116,8 +116,8 @@ charts.show(scatter.what_few_seeds_see(chapter))
 # - The text's seed also draws the contexts in which words are measured, so its share holds some of the measure's own noise.
 # - A Latin square takes the three to add up. Where they do not, it shows as *rest*.
 #
-# What it means for other chapters: their seeds draw all three anew, so their intervals are of the kind *all drawn anew*. Conditions are compared within a
-# seed; the difference above shows what that is worth.
+# What it means for other chapters: their seeds draw all three anew, so their intervals are of the kind *all drawn anew*. Conditions are compared within a seed; the difference above shows what that is worth,
+# and the second exercise, that it is worth nothing here.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())

@@ -48,6 +48,12 @@ bottom two thirds
 two of three blocks
 a quarter, half or all of the pairs
 a quarter of the pairs of words
+a quarter of all pairs
+more than a tenth of
+leaves less than a tenth
+A quarter of the pairs swapped
+has a quarter of the rates
+reads twice as much of its language
 half a sentence
 tenth of the text
 tenth of the training
@@ -98,7 +104,6 @@ recorded twice
 trained twice
 no half file
 which of two times is later
-five go wrong at 95 %
 interval is Student's, at 95 %
 with 95 % confidence
 95 % prediction interval
