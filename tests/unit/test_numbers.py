@@ -54,6 +54,7 @@ leaves less than a tenth
 A quarter of the pairs swapped
 has a quarter of the rates
 reads twice as much of its language
+it takes twice as many
 half a sentence
 tenth of the text
 tenth of the training
