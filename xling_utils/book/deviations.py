@@ -112,7 +112,7 @@ def ours(claims: Sequence[Claim], scale: str) -> list[str]:
         f"{_range(spec.tokenizer.size for spec in used if spec.tokenizer.size)} word pieces",
         f"English with {', '.join(partners)}; {_range(map(len, read))} in one encoder",
         _measures(claims),
-        f"{_range(len({specs[run].seed for run in each}) for each in runs.values())} seeds a claim",
+        f"{_range(len({specs[run].corpus.seed for run in each}) for each in runs.values())} seeds a claim",
     ]
 
 
