@@ -163,8 +163,8 @@ FIGURES: dict[str, tuple[Callable[[], Any], str, str]] = {
         one_vector,
         "Yet the language stays a place of its own: one vector moves a sentence from one language to the other.",
         "Share of predicted tokens, those of both languages left out, that are of the other language when so many "
-        "times the difference of the two languages' means is added inside the encoder, on average over 14 languages. From "
-        '<a href="../notebooks/06_mds.html">chapter 6</a>.',
+        "times the difference of the two languages' means is added inside the encoder, on average over 14 languages. "
+        'From <a href="../notebooks/06_mds.html">chapter 6</a>.',
     ),
 }
 """Mark on the page -> its chart, its finding, and its small print."""
