@@ -184,13 +184,13 @@ def filled(page: bytes, fills: Fills = NO_FILLS) -> bytes:
     Raises `UserError` on a mark that nothing fills."""
 
     def fill(mark: re.Match[bytes]) -> bytes:
-        from xling_utils.book import deviations, front_page
+        from xling_utils.book import deviations, experiments, front_page
         from xling_utils.book import ledger_page as ledger
 
         tables = (ledger.page, ledger.summary, ledger.check, ledger.criteria, ledger.power)
         markup = {f"ledger {table.__name__}": table for table in tables}
         markup |= {f"figure {name}": partial(front_page.figure, name) for name in front_page.FIGURES}
-        written = {"deviations": deviations.page, **fills}
+        written = {"deviations": deviations.page, "experiments": experiments.page, **fills}
         names = ", ".join((*markup, *written))
         name = mark[1].decode()
         if name in written:
