@@ -94,7 +94,7 @@ overlap.pieces(chapter)
 # switched. Of inference and of names no gain is shown.
 #
 # Choose *inference* below the chart, and little seems to matter. We think that the task is hard to carry over: with switched words
-# retrieval is far better, and inference a few points above a guess as before. It turns on *not* and on opposites, which a small encoder may learn as English forms. Retrieval
+# retrieval is far better, and inference a few points above a guess as before. The task turns on *not* and on opposites, which a small encoder may learn as English forms. Retrieval
 # and named entities carry the argument of this chapter and the next.
 
 # %% [markdown]
