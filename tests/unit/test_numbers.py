@@ -49,8 +49,9 @@ two of three blocks
 a quarter, half or all of the pairs
 a quarter of the pairs of words
 a quarter of all pairs
-more than a tenth of
-leaves less than a tenth
+more than a tenth of inference is kept
+cost more than a tenth of the words
+a reversed order leaves less than a tenth
 A quarter of the pairs swapped
 has a quarter of the rates
 reads twice as much of its language

@@ -14,12 +14,13 @@ from typing import Any
 
 import pandas as pd
 
+from xling_utils.book import ledger_page
+from xling_utils.book.typed_facts import entries
 from xling_utils.chapters import MODULES, records, size_of
 from xling_utils.claims import ledger
 from xling_utils.claims.predicates import Rows, names_in
 from xling_utils.claims.testing import Claim
-from xling_utils.core import files, identity, kept_text
-from xling_utils.core.errors import UserError
+from xling_utils.core import identity, kept_text
 from xling_utils.core.scales import scale as scale_of
 from xling_utils.core.specs import LANGUAGES, EncoderSpec, RunSpec, run_from_dict
 
@@ -45,11 +46,8 @@ class Setup:
 
 
 def setups(path: Path) -> dict[str, Setup]:
-    """By name. Raises :class:`UserError` where one lacks a field, or has another."""
-    try:
-        return {name: Setup(**fields) for name, fields in files.yaml_mapping(path).items()}
-    except TypeError as error:
-        raise UserError(f"{path}: {error}") from None
+    """By name. Raises what :func:`entries` raises."""
+    return entries(path, Setup)
 
 
 def page() -> str:
@@ -138,8 +136,7 @@ def _range(values: Iterable[float]) -> str:
 
 def _asked(claim: Claim) -> str:
     tests = "; ".join(f"{test.text} {test.bound}" for test in claim.tests)
-    name = escape(claim.id)
-    return f'<a href="ledger.html#claim-{name}">{name}</a> {escape(_measures([claim]))}: {escape(tests)}'
+    return f"{ledger_page.link(claim.id)} {escape(_measures([claim]))}: {escape(tests)}"
 
 
 def _measures(claims: Sequence[Claim]) -> str:

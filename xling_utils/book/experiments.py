@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
+from xling_utils.book import ledger_page
+from xling_utils.book.typed_facts import entries
 from xling_utils.chapters import MODULES
 from xling_utils.claims import ledger
 from xling_utils.claims.testing import Claim
-from xling_utils.core import files
-from xling_utils.core.errors import UserError
 
 HEAD = ("number", "what it asks", "where", "repeated in", "claims")
 
@@ -26,11 +25,8 @@ class Experiment:
 
 
 def experiments(path: Path) -> dict[str, Experiment]:
-    """By number, such as ``R01``. Raises :class:`UserError` where one lacks a field, or has another."""
-    try:
-        return {number: Experiment(**fields) for number, fields in files.yaml_mapping(path).items()}
-    except TypeError as error:
-        raise UserError(f"{path}: {error}") from None
+    """By number, such as ``R01``. Raises what :func:`entries` raises."""
+    return entries(path, Experiment)
 
 
 def page() -> str:
@@ -45,5 +41,5 @@ def page() -> str:
 def _line(number: str, experiment: Experiment, claims: Sequence[Claim]) -> Sequence[str]:
     chapters = [chapter for chapter in MODULES if any(claim.chapter == chapter for claim in claims)]
     answered = ", ".join(f"[chapter {int(chapter[:2])}](/notebooks/{chapter})" for chapter in chapters)
-    named = ", ".join(f'<a href="ledger.html#claim-{escape(claim.id)}">{escape(claim.id)}</a>' for claim in claims)
+    named = ", ".join(ledger_page.link(claim.id) for claim in claims)
     return number, experiment.asks, experiment.where, answered, named

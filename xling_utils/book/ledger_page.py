@@ -137,8 +137,13 @@ def _checked(row: Mapping[str, Any], listed: Set[str]) -> tuple[str, ...]:
 
 
 def _named(claim: str, listed: Set[str]) -> str:
+    return link(claim, "") if claim in listed else html.escape(claim)
+
+
+def link(claim: str, page: str = "ledger.html") -> str:
+    """To the line of a claim; on the ledger's own ``page``, which is then empty, or from one beside it."""
     name = html.escape(claim)
-    return f'<a href="#claim-{name}">{name}</a>' if claim in listed else name
+    return f'<a href="{page}#claim-{name}">{name}</a>'
 
 
 def page() -> str:
