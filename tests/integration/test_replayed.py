@@ -1,4 +1,5 @@
-"""Steps that a GPU is told once: the losses are those of steps told one by one. Skipped where there is no GPU."""
+"""Steps that a GPU is told once: the losses are those of steps told one by one. Skipped where no GPU is seen, as
+in `make test`, which hides them."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from tests.integration.test_stacked import TRAINING, spec, stack
 from xling_utils import corpora
 from xling_utils.runs import pretraining
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch finds no GPU on this machine")
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU is seen (XLING_TEST_GPU=1)")
 
 
 @pytest.fixture(autouse=True)
