@@ -22,8 +22,8 @@
 # **The answer.** In the controlled world two encoders that never met are as alike as the two languages of one, or more: on average over layers CKA of translations is .58<!-- value: CKA of two monolingual -->
 # (.58<!-- value: CKA of two monolingual low --> to .59<!-- value: CKA of two monolingual high -->) for two encoders that share nothing, .54<!-- value: CKA of one bilingual -->
 # (.53<!-- value: CKA of one bilingual low --> to .55<!-- value: CKA of one bilingual high -->) for the two languages of one, and .42<!-- value: CKA of one untrained --> where one of two has learned nothing. A
-# rotation brings the first two together, and what was learned on the one then works on the other. On real text the runs that are recorded so far tell the last of this in
-# part, and leave the rest open.
+# rotation brings the first two together, and what was learned on the one then works on the other. On real text the runs that are recorded so far, of an {ref}`earlier recipe <recipe>`,
+# show the last of this in part.
 #
 # **The question.** The chapters before this one look inside a single encoder that reads all languages at once. But what if one
 # encoder reads only English and another only French, and neither knows that the other exists? If languages are alike
@@ -154,8 +154,8 @@ charts.show(cka.correlation(chapter.both))
 # %% [markdown] tags=["of-the-record"]
 # ## On real text
 #
-# English with French: the same five ways on real text, three seeds each, the encoders those of {doc}`chapter 1 <01_data_size>` and their like. Three of the ways
-# with Chinese, too. Sentences for CKA and for fitting rotations are XNLI's, those to be found are Tatoeba's.
+# English with French: the same five ways on real text, three seeds each. Three of the ways
+# with Chinese, too. These runs are of an {ref}`earlier recipe <recipe>`; until those of today's are all there, the ledger tests no claim of this chapter on real text. Sentences for CKA and for fitting rotations are XNLI's, those to be found are Tatoeba's.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-cka-natural", "caption": "On real text the two languages of one encoder seem more alike than those of two; the recorded seeds do not decide it.\n\nCKA of translations of real sentences, layer by layer, by who reads them; point at a field for its interval over seeds. Choose form and language below."}}
 real = chapter.on_real_text
@@ -220,7 +220,7 @@ charts.show(chapter.record())
 #
 # - In the controlled world two encoders that never met are, on average over languages, more alike than the two languages of one, a rotation brings their sentences together, and another one their words.
 # - An encoder in common adds less to their likeness with Chinese than with French there: with Chinese it takes away. On real text three seeds cannot tell.
-# - There, what was learned on the states of one works on those of the other, after a rotation fitted on aligned words. On real text that holds in part.
+# - There, what was learned on the states of one works on those of the other, after a rotation fitted on aligned words. On real text, by an earlier recipe, a little of it does.
 # - Much of the likeness at the bottom is there when one of the two has learned nothing: look at the floor.
 
 # %% [markdown] tags=["of-the-record"]

@@ -228,6 +228,15 @@ def test_real_parts_of_speech_are_recorded_of_every_language_with_an_encoder() -
     assert (told - (closed - opened)).abs().max() < 0.002, "rounded to three digits"
 
 
+def test_static_vectors_are_shown_by_all_words_of_the_dictionary_not_by_parts_of_speech_among_them() -> None:
+    table = records.load("01_data_size", "natural")
+    (shown,) = data_size_figures.natural_static(table).to_dict()["datasets"].values()
+    whole = table[(table["experiment"] == "R01") & (table["model"] == "word2vec") & (table["metric"] == "mrr")]
+    expected = whole[whole["sentences"] == whole["sentences"].max()].groupby("target")["value"].mean()
+    found = {row["target"]: row["value"] for row in shown if row["shown"] == "word2vec"}
+    assert found == pytest.approx(expected.to_dict()) and len(found) == 13
+
+
 def test_charts_show_no_interval_over_two() -> None:
     rows = pd.DataFrame({"seed": [11, 12, 13], "source": "fr", "target": "en", "layer": 0, "value": [0.1, 0.2, 0.3]})
     for summary in (data_size.summary, joint.summary):
@@ -247,6 +256,8 @@ def test_the_command_below_a_figure_trains_every_recorded_run(
     words = shlex.split(command)
     named = next((_listed(word) for word in words if word.startswith("[")), list(OTHERS))
     blocks = [(0, named, int(words[words.index("--seeds") + 1]))]
+    for seed in re.findall(r"\d+", "".join(re.findall(r"as well from seed ([\d, ]+\d)", told))):
+        blocks.append((int(seed) - scales.FIRST_REPORTED_SEED, *blocks[0][1:]))
     for seed, count, languages in re.findall(r"from seed (\d+) on (\d+) with `(.*?)`", told):
         blocks.append((int(seed) - scales.FIRST_REPORTED_SEED, _listed(languages), int(count)))
     runs = pd.read_csv(ROOT / f"book/records/{chapter}.{scale}.runs.csv", keep_default_na=False)
@@ -268,6 +279,7 @@ def test_the_command_below_a_figure_trains_every_recorded_run(
     if chapter in IN_TURN and earlier_recipe:  # which was run in more languages
         recorded = {run for run in recorded if run.corpus.languages == ("en", "fr")}
     assert recorded and not recorded - made
+    assert earlier_recipe or not made - recorded
 
 
 def _listed(languages: str) -> list[str]:
@@ -284,6 +296,10 @@ def test_a_caption_tells_which_seeds_read_which_languages(tmp_path: Path) -> Non
     assert (
         "`xling run 03_overlap --seeds 2 -p languages '[fr]' --records-only -p first_seed 31`"
         ", from seed 33 on 3 with `[zh]`." in told
+    )
+    rows.write_text("\n".join(["seed,source,target", "31,en,fr", "35,en,fr", "39,en,zh"]), encoding="utf-8")
+    assert "first_seed 31`, as well from seed 35, from seed 39 on 1 with `[zh]`." in chapter_pages._origin(
+        tmp_path, "03_overlap", "controlled"
     )
 
 

@@ -206,8 +206,8 @@ def test_the_more_seeds_the_more_is_decided() -> None:
 
 def test_what_seeds_cost_is_what_their_runs_took() -> None:
     made = {plan.finding.claim.id: plan for plan in power.plans("natural")}
-    plan = made["C-27"]
-    runs = records.provenance("07_cka", "natural")
+    plan = made["D-03"]
+    runs = records.provenance("05_language_means", "natural")
     assert 0 < plan.hours <= runs["seconds"].sum() / plan.recorded / 3600
     assert plan.cost == pytest.approx(plan.seeds * plan.hours)
     lines = power.lines(made.values())
@@ -226,7 +226,7 @@ def test_the_table_of_a_chapter() -> None:
     assert not without["effect"].any()
     alone = listing.table("03_overlap", "controlled", live, recorded=False)
     assert {OPEN, ""} <= set(alone["verdict"]) <= {OPEN, UNTESTABLE, ""}
-    natural = listing.table("03_overlap", "natural", live[:0], languages=["fr", "ru"])
+    natural = listing.table("06_mds", "natural", records.load("06_mds", "natural")[:0], languages=["fr", "ru"])
     assert {"French", "Russian"} < set(natural.columns)
     floor = natural[natural["verdict"] == UNTESTABLE]
     assert len(floor) and floor[["recorded", "French", "Russian"]].isna().all(axis=None), "a gate's numbers, as results"
@@ -328,15 +328,15 @@ def test_an_effect_too_small_to_matter_is_so_again(new: float, repeated: bool) -
 
 
 def test_a_language_is_judged_with_the_english_of_its_own_encoders() -> None:
-    chapter = "04_architecture"
-    rows = records.load(chapter, "natural")
+    chapter, scale = "04_architecture", "controlled"
+    rows = records.load(chapter, scale)
     french = rows[rows["run"].isin(rows.loc[rows["target"] == "fr", "run"]) & rows["target"].isin(["en", "fr"])]
-    own = ledger.load().test({chapter: french}, "natural")
+    own = ledger.load().test({chapter: french}, scale)
     expected = {part.text: listing.short(part) for finding in own for part in finding.parts}
-    parts = [part for each in ledger.findings_of_language("fr", chapter, "natural") for part in each.parts]
+    parts = [part for each in ledger.findings_of_language("fr", chapter, scale) for part in each.parts]
     assert len(parts) > 30 and any("English" in part.text for part in parts)
     assert [listing.short(part) for part in parts] == [expected[part.text] for part in parts]
-    shown = listing.table(chapter, "natural", rows[:0], languages=["fr"]).dropna(subset="French")
+    shown = listing.table(chapter, scale, rows[:0], languages=["fr"]).dropna(subset="French")
     assert len(shown) and shown["French"].tolist() == [expected[test] for test in shown["test"]]
 
 
@@ -360,17 +360,21 @@ def test_a_used_seed_is_refused() -> None:
 
 
 def test_a_claim_is_a_line_with_its_tests_folded_below() -> None:
-    book = opened("03_overlap", "controlled", list(LANGUAGES[1:]), 1, "none")
-    frame = listing.of_chapter(book, languages=["fr", "ru"])
+    def listed_of(chapter: str) -> pd.DataFrame:
+        book = opened(chapter, "controlled", list(LANGUAGES[1:]), 1, "none")
+        return listing.of_chapter(book, languages=["fr", "ru"])
+
+    frame = listed_of("03_overlap")
     shown = tables.of_claims(frame).data
     claims = frame.loc[frame["id"] != "", "id"].unique()
     assert shown.count('<details class="claim">') == len(claims)
     results = shown[: shown.index("could not be tested at this size")]
     assert 10 < results.count("<summary>") < len(claims), "controls, and claims on their floor, are folded together"
     assert shown.count('<td data-of="recorded">') == frame["recorded"].notna().sum() > 0
-    first = frame.iloc[0]
+    frame = listed_of("01_data_size")
+    shown, first = tables.of_claims(frame).data, frame.iloc[0]
     line = shown[: shown.index("</summary>")]
-    assert escape(first["claim"]) in line and first["verdict"] in line and first["effect"] in line
+    assert escape(first["claim"]) in line and first["verdict"] in line and tables.typeset(first["effect"]) in line
     assert line.count("claim-verdict") == 2 and "real text" in line and first["test"] not in line
 
 

@@ -21,10 +21,8 @@ ELSEWHERE = {
     "sizes.md": "development seeds, as they were on the day of the choice",
 }
 """Pages that state facts of other kinds, and the tests that hold them to it."""
-PAGES = [
-    *(page for page in sorted((ROOT / "book").rglob("*.md")) if page.name not in ELSEWHERE),
-    *sorted((ROOT / "notebooks").glob("*.py")),
-]
+EVERY_PAGE = [*sorted((ROOT / "book").rglob("*.md")), *sorted((ROOT / "notebooks").glob("*.py"))]
+PAGES = [page for page in EVERY_PAGE if page.name not in ELSEWHERE]
 COUNTS = "two|three|four|five|six|seven|eight|nine|ten"
 MEASURED = re.compile(
     r"(?<![\w.,/])[−-]?\d*\.\d+(?![\w/])|\b\d+(?:\.\d+)?[\s\N{NO-BREAK SPACE}]?%|\b(?:twice|double[sd]?)\b"
@@ -154,7 +152,7 @@ def _unmarked(page: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: page.stem)
 def test_what_is_typed_is_what_the_records_give(page: Path) -> None:
     known = numbers.values()
     typed = [(mark["name"], mark["typed"]) for mark in numbers.MARK.finditer(page.read_text(encoding="utf-8"))]
@@ -167,7 +165,7 @@ def test_no_result_is_without_its_mark(page: Path) -> None:
 
 
 def test_every_number_that_is_defined_stands_in_a_text() -> None:
-    used = {mark["name"] for page in PAGES for mark in numbers.MARK.finditer(page.read_text(encoding="utf-8"))}
+    used = {mark["name"] for page in EVERY_PAGE for mark in numbers.MARK.finditer(page.read_text(encoding="utf-8"))}
     ends = {
         f"{name} {end}".strip(): name
         for name in numbers._read(ROOT / "book/numbers.yml")

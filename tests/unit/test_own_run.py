@@ -57,7 +57,7 @@ def test_the_parameters_of_a_notebook_are_the_books(path: Path) -> None:
 
 def test_recorded_verdicts_stand_only_beside_the_books_own_rows() -> None:
     languages = list(LANGUAGES[1:])
-    book = listing.of_chapter(opened("03_overlap", "controlled", languages, 1, "none"), languages=["ru"])
+    book = listing.of_chapter(opened("01_data_size", "controlled", languages, 1, "none"), languages=["ru"])
     assert book is not None and {"controlled", "natural"} == set(book["scale"]) and "Russian" in book
     assert book["recorded"].notna().any()
     for scale, read in (("controlled", ["sw"]), ("controlled", languages[::-1]), ("natural", languages)):

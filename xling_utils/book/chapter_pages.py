@@ -114,11 +114,14 @@ def _origin(root: Path, chapter: str, scale: str) -> str:
     if not rows.is_file():
         return ""
     real = " --scale natural --data DIR" if scale == "natural" else ""
-    (first, (seeds, languages)), *others = _blocks(rows).items()
+    (first, block), *others = _blocks(rows).items()
+    seeds, languages = block
     some = f" -p languages '{languages}'" if languages else ""
     command = f"xling run {chapter}{real} --seeds {seeds}{some} "
     command += f"--records-only -p first_seed {first}" if others else "-p live all"
-    then = "".join(f", from seed {each} on {n} with `{which}`" for each, (n, which) in others)
+    alike = [str(each) for each, other in others if other == block]
+    then = f", as well from seed {', '.join(alike)}" if alike else ""
+    then += "".join(f", from seed {each} on {other[0]} with `{other[1]}`" for each, other in others if other != block)
     with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
         earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
     recipe = ", with an {ref}`earlier recipe <recipe>`" if earlier else ""
@@ -126,18 +129,19 @@ def _origin(root: Path, chapter: str, scale: str) -> str:
 
 
 def _blocks(rows: Path) -> dict[int, tuple[int, str]]:
-    """Seeds of recorded ``rows`` that read the same languages: the first of them -> their number, and the languages as
-    the parameter has them, nothing where they are all."""
+    """Seeds of recorded ``rows`` that follow one another and read the same languages: the first of them -> their
+    number, and the languages as the parameter has them, nothing where they are all."""
     read: dict[int, dict[str, None]] = {}
     with rows.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):  # as they were planned
             read.setdefault(int(row["seed"]), {}).update({row["source"]: None, row["target"]: None})
     blocks: dict[int, tuple[int, str]] = {}
-    first, before = 0, None
+    first, before = 0, (0, [""])
     for seed, languages in sorted(read.items()):
         others = [language for language in languages if language in LANGUAGES[1:]]
-        if others != before:
-            first, before = seed, others
+        if (seed - 1, others) != before:
+            first = seed
+        before = seed, others
         some = f"[{', '.join(others)}]" if 0 < len(others) < len(LANGUAGES) - 1 else ""
         blocks[first] = (seed - first + 1, some)
     return blocks

@@ -70,6 +70,12 @@ def of_earlier_recipe(chapter: str, scale: str) -> bool:
     return specs.of_earlier_recipe(provenance(chapter, scale)["spec"])
 
 
+def of_one_recipe(chapters: Iterable[str], scale: str) -> dict[str, pd.DataFrame]:
+    """Chapter -> its committed rows, without chapters that have runs :func:`of_earlier_recipe`: what rests on several
+    chapters does not mix ways of training."""
+    return {chapter: load(chapter, scale) for chapter in chapters if not of_earlier_recipe(chapter, scale)}
+
+
 def beside(measured: pd.DataFrame, recorded: pd.DataFrame, chapter: str, scale: str) -> pd.DataFrame:
     """Those of the ``measured`` rows that a figure may show beside the ``recorded`` ones: none where both are of one
     language and the recorded ones of an earlier recipe."""

@@ -33,7 +33,10 @@ LANGUAGE_NAMES = _Names({
     "en": "English", "fr": "French", "es": "Spanish", "de": "German", "el": "Greek", "bg": "Bulgarian",
     "ru": "Russian", "tr": "Turkish", "ar": "Arabic", "vi": "Vietnamese", "th": "Thai", "zh": "Chinese",
     "hi": "Hindi", "sw": "Swahili", "ur": "Urdu",
+    "bxr": "Buryat", "fo": "Faroese", "ga": "Irish", "hsb": "Upper Sorbian", "kk": "Kazakh", "kmr": "Kurmanji",
+    "sme": "Northern Sami",
 })  # fmt: skip
+"""Of the book's fifteen, and of the others whose trees chapter 6 reads."""
 SOURCE_SHAPES = {"this machine": "circle", "recorded": "diamond"}
 SHOWN_COLOURS = {
     "this machine": "#1F83C4", "recorded": "#77B8E0", "paper": "#D55E00",

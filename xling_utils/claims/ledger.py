@@ -38,7 +38,7 @@ def findings(scale: str) -> list[Finding]:
 @cache
 def _findings(scale: str, made_of: str) -> list[Finding]:
     def test() -> list[Finding]:
-        return load().test({chapter: records.load(chapter, scale) for chapter in MODULES}, scale)
+        return load().test(records.of_one_recipe(MODULES, scale), scale)
 
     return _kept(scale, scale, made_of, test)
 
@@ -47,10 +47,12 @@ def findings_of_language(language: str, chapter: str, scale: str) -> list[Findin
     """Every claim, tested on those committed rows of ``chapter`` that are of English with ``language`` alone."""
 
     def test() -> list[Finding]:
-        rows = records.load(chapter, scale)
-        beside = beside_english(rows)
-        of = rows["source"].isin(["en", language]) & rows["target"].isin(["en", language])
-        return load().test({chapter: rows[of & (beside.isna() | (beside == language))]}, scale)
+        found = {}
+        for name, rows in records.of_one_recipe([chapter], scale).items():
+            beside = beside_english(rows)
+            of = rows["source"].isin(["en", language]) & rows["target"].isin(["en", language])
+            found[name] = rows[of & (beside.isna() | (beside == language))]
+        return load().test(found, scale)
 
     return _kept(f"{chapter}.{scale}.{language}", scale, _made_of(scale), test)
 

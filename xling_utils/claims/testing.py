@@ -178,7 +178,7 @@ class Ledger:
     def _made(self, claim: Claim, scale: str, rows: Rows) -> _Made:
         reason = (claim.untested or {}).get(scale, "")
         if not reason and claim.chapter not in rows:
-            reason = "nothing of this chapter is recorded at this scale"
+            reason = "nothing of this chapter is recorded at this scale by today's recipe of training"
         made = _Made([], [], reason)
         for measure, test in product(claim.measured or ("",), () if reason else claim.tests):
             found = part(

@@ -100,7 +100,9 @@ def chance(tables: Sequence[pd.DataFrame], language: str) -> pd.DataFrame:
 
 def natural_static(table: pd.DataFrame) -> Any:
     """Figure: static vectors on real text in every language, without and with pairs of identical strings."""
-    large = table[table["model"].isin(STATIC) & (table["sentences"] == table["sentences"].max())]
+    large = table[
+        table["model"].isin(STATIC) & (table["sentences"] == table["sentences"].max()) & table["part_of_speech"].isna()
+    ]
     frames = []
     for metric, suffix in (("mrr", ""), ("mrr_identical", ", with identical pairs")):
         rows = summary(large[large["metric"] == metric], ["model", "target"])
