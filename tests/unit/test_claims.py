@@ -372,7 +372,10 @@ def test_a_claim_is_a_line_with_its_tests_folded_below() -> None:
     assert 10 < results.count("<summary>") < len(claims), "controls, and claims on their floor, are folded together"
     assert shown.count('<td data-of="recorded">') == frame["recorded"].notna().sum() > 0
     frame = listed_of("01_data_size")
+    of_french = frame.index[frame["French"].notna()]
+    frame.loc[of_french[0], "French"] = None
     shown, first = tables.of_claims(frame).data, frame.iloc[0]
+    assert shown.count('class="nothing"') == 1
     line = shown[: shown.index("</summary>")]
     assert escape(first["claim"]) in line and first["verdict"] in line and tables.typeset(first["effect"]) in line
     assert line.count("claim-verdict") == 2 and "real text" in line and first["test"] not in line

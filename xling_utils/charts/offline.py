@@ -59,7 +59,7 @@ def mime_bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
     The PNG is drawn by vl-convert in this process, on white, so that it can be read on any page. Inside of a book it is
     kept in ``_build/stills``: a chart that has not changed is not drawn again.
     """
-    spec = _without_nan(spec) | {"$schema": SCHEMA}
+    spec = _as_json(spec) | {"$schema": SCHEMA}
     return {
         VEGALITE: spec,
         "image/png": _still(spec),
@@ -89,19 +89,22 @@ def svg(chart: Any) -> str:
     it are told its description. Nothing in it moves."""
     import vl_convert
 
-    spec = _without_nan(chart.to_dict()) | {"$schema": SCHEMA}
+    spec = _as_json(chart.to_dict()) | {"$schema": SCHEMA}
     drawn = vl_convert.vegalite_to_svg(spec)
     label = html.escape(describe(spec))
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
-def _without_nan(value: Any) -> Any:
-    """JSON has no word for what is no number: Altair leaves it in columns of objects."""
+def _as_json(value: Any) -> Any:
+    """Numbers at eight digits, half of what pages would hold otherwise. JSON has no word for what is no number: Altair
+    leaves it in columns of objects."""
     if isinstance(value, dict):
-        return {key: _without_nan(each) for key, each in value.items()}
+        return {key: _as_json(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_without_nan(each) for each in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+        return [_as_json(each) for each in value]
+    if not isinstance(value, float):
+        return value
+    return None if math.isnan(value) else float(f"{value:.8g}")
 
 
 def describe(spec: dict[str, Any]) -> str:
