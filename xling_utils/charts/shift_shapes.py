@@ -48,7 +48,7 @@ def by_language(
     a list below; to the right a difference, under the heading ``gain``.
 
     ``rows`` has columns ``kind``, ``measure``, ``language``, ``value``, ``low``, ``high``, ``seeds`` and
-    ``gained``, the difference of the language in words, in one of its rows. The legend picks a kind.
+    ``gained``, the difference of the language, in one of its rows and missing in the others. The legend picks a kind.
     """
     measure = measure_choice(measures)
     chosen = alt.Chart(rows).transform_filter("datum.measure == measure_shown")
@@ -59,8 +59,15 @@ def by_language(
     bars = marked.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
     marks = marked.mark_point(size=55, filled=True).encode(x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False)))
     text = alt.MarkDef(type="text", align="left", dx=6, fontSize=11, color="currentColor")
-    gained = base.mark_text().encode(
-        x=alt.value("width"), text="gained:N", color=alt.value("currentColor"), opacity=alt.value(1)
+    gained = (
+        base.transform_filter("isValid(datum.gained)")
+        .mark_text()
+        .encode(
+            x=alt.value("width"),
+            text=alt.Text("gained:Q", format="+.3f"),
+            color=alt.value("currentColor"),
+            opacity=alt.value(1),
+        )
     )
     gained.mark = text
     heading = alt.Chart(pd.DataFrame({"gain": [gain]}), mark=text).encode(

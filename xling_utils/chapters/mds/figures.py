@@ -141,11 +141,11 @@ def transfer(
         rows = table[(table["task"] == task) & (table["metric"] == metric) & table["method"].isin(list(kinds))]
         of = {method: rows[rows["method"] == method] for method in gain}
         gained = {
-            language: f"{paired(*(of[method][of[method]['target'] == language] for method in gain[::-1])).value:+.3f}"
+            language: paired(*(of[method][of[method]["target"] == language] for method in gain[::-1])).value
             for language in set(of[gain[0]]["target"]) & set(of[gain[1]]["target"])
         }
         found = summary(rows, ["method", "target"]).assign(measure=shown)
-        frames.append(found.assign(gained=found["target"].map(gained).where(found["method"] == gain[1]).fillna("")))
+        frames.append(found.assign(gained=found["target"].map(gained).where(found["method"] == gain[1])))
     found = pd.concat(frames, ignore_index=True).rename(columns={"method": "kind"})
     if found.empty:
         return None
