@@ -22,7 +22,8 @@
 # **The answer.** In the controlled world half a sentence will do for most of it: with much text twenty seeds cannot tell whether inputs of six tokens cost anything, 7 %<!-- value: share that short inputs lose with much text -->
 # (−3 %<!-- value: share that short inputs lose with much text low --> to 16 %<!-- value: share that short inputs lose with much text high -->) of what an encoder that sees two or three sentences aligns above
 # chance; with little text they cost 23 %<!-- value: share that short inputs lose with little text -->
-# (8 %<!-- value: share that short inputs lose with little text low --> to 37 %<!-- value: share that short inputs lose with little text high -->). On real text the runs that are recorded so far cannot tell.
+# (8 %<!-- value: share that short inputs lose with little text low --> to 37 %<!-- value: share that short inputs lose with little text high -->). On real text the runs that are recorded so far, of an {ref}`earlier
+# recipe <recipe>`, cannot tell, the means taken out.
 #
 # **The question.** An encoder learns what a word means from the words around it. How far must it see? If the words
 # next door are enough, short inputs will do. If it takes the rest of the document, they will not.
@@ -129,7 +130,7 @@ window_size.static_windows(chapter)
 # twenty-four, neither in the three languages of English's alphabet nor in the three of another. That does not contradict the papers: their loss appears
 # with much data, and this is little. Nor can they tell what short inputs do where there is a tenth of the text.
 # With the means left in, six tokens do better with much text, by 0.8<!-- value: short inputs gain with much real text, plain --> hundredths of mean reciprocal rank
-# (0.5<!-- value: short inputs gain with much real text, plain low --> to 1.1<!-- value: short inputs gain with much real text, plain high -->). With the means left in, these encoders are not shown to find more words than an untrained one.
+# (0.5<!-- value: short inputs gain with much real text, plain low --> to 1.1<!-- value: short inputs gain with much real text, plain high -->). With the means left in, these encoders were not shown to find more words than an untrained one ({ref}`negative-floors`).
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, the means taken out, five seeds cannot tell six tokens from twenty-four.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
 real = chapter.on_real_text
@@ -173,7 +174,7 @@ charts.show(chapter.record())
 #
 # - Half a sentence is enough context for most of the alignment in the controlled world: long contexts are not necessary there.
 # - With little text short inputs cost a part of it: the opposite of what the papers found. With much text wide windows cost word2vec more than short inputs cost BERT.
-# - On real text the runs that are recorded so far cannot tell, and a world with dependencies beyond the clause is still to be tried.
+# - On real text the runs that are recorded so far, of an earlier recipe, cannot tell, and a world with dependencies beyond the clause is still to be tried.
 
 # %% [markdown] tags=["of-the-record"]
 # ## Exercises

@@ -167,7 +167,7 @@ architecture.compared(chapter)
 #
 # The same on real text (see {doc}`../book/data`; encoders of well under a million parameters that read three million tokens, so all
 # values are small; they are of an {ref}`earlier recipe <recipe>`, and until those of today's are all there, the ledger tests no claim of this chapter on real text): the base run, a single layer and the strictest separation in six languages, the other levels in French, three
-# of them in Russian too. Of what the controlled world shows, what is kept apart stands out again, though the base run is not shown to find more than its first weights do. With embeddings and two of three blocks for itself no language is
+# of them in Russian too. Of what the controlled world shows, what is kept apart stands out again, though the base run was not shown to find more than its first weights do ({ref}`negative-floors`). With embeddings and two of three blocks for itself no language is
 # found, whatever its letters: .01<!-- value: apart in six languages --> over the six of them, as with a shuffled dictionary (.01<!-- value: apart in six languages, shuffled -->). Embeddings
 # of its own cost 94 %<!-- value: embeddings apart lose on real text --> of the alignment above chance, blocks of its own 75 %<!-- value: blocks apart lose on real text -->, and named entities in French fall with them,
 # which three seeds over two languages do not decide. A single head costs 36 %<!-- value: a single head loses on real text -->. Inference stays
@@ -213,8 +213,8 @@ charts.show(chapter.record())
 # %% [markdown] tags=["of-the-record"]
 # ## In short
 #
-# - What counts is what the languages have to share: with embeddings and most blocks for itself next to none of a language's words are found, though a little inference is left.
-# - Depth, heads and objective matter far less for words in the controlled world. There a narrow encoder aligns far less, and words do better than characters.
+# - In the controlled world what counts is what the languages have to share: with embeddings and most blocks for itself next to none of a language's words are found, though a little inference is left.
+# - Depth, heads and objective matter far less for words there. A narrow encoder aligns far less, and words do better than characters.
 # - Of depth, heads, objective and separators one seed could have told another story; of what is kept apart none would for words; for names some would. Of differences as small as those of heads twenty still cannot tell all.
 
 # %% [markdown] tags=["of-the-record"]

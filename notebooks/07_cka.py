@@ -219,7 +219,7 @@ charts.show(chapter.record())
 # ## In short
 #
 # - In the controlled world two encoders that never met are, on average over languages, more alike than the two languages of one, a rotation brings their sentences together, and another one their words.
-# - An encoder in common adds less to their likeness with Chinese than with French there: with Chinese it takes away. On real text three seeds cannot tell.
+# - An encoder in common adds less to their likeness with Chinese than with French there: with Chinese it takes away. On real text, by an earlier recipe, three seeds cannot tell.
 # - There, what was learned on the states of one works on those of the other, after a rotation fitted on aligned words. On real text, by an earlier recipe, a little of it does.
 # - Much of the likeness at the bottom is there when one of the two has learned nothing: look at the floor.
 
