@@ -3,10 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Four tests at a time for two cores, as a test waits for a good part of its time, for processes and pages; each on one thread:
+# Three tests at a time for two cores, as a test waits for a third of its time, for processes and pages; each on one thread:
 # two threads that wait for each other waste a core that is shared. Files with long tests come first: what looks at every page
 # takes half as long as all tests together.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 4 --durations=20
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --durations=20
 READY := $(VENV)/.ready
 BROWSER := $(VENV)/.browser
 

@@ -18,6 +18,7 @@
     }
   };
   name();
-  // Icons and controls are drawn after the page was read.
-  new MutationObserver(name).observe(document.body, { childList: true, subtree: true });
+  // Icons and controls are drawn after the page was read, and charts drawn anew, without the names, when their width changes.
+  const watched = { childList: true, subtree: true, attributes: true, attributeFilter: ["role", "aria-label"] };
+  new MutationObserver(name).observe(document.body, watched);
 })();
