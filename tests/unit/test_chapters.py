@@ -330,8 +330,9 @@ def test_rows_of_an_earlier_recipe_stand_in_no_figure_with_those_of_today(monkey
     monkeypatch.setitem(specs.RECIPES, "training", recipe)
     assert not records.of_earlier_recipe(chapter, "controlled")
     assert len(records.beside(live, recorded, chapter, "controlled")) == len(live)
+    assert {*records.of_one_recipe([chapter], "controlled")} == {chapter}
     monkeypatch.setitem(specs.RECIPES, "training", recipe + 1)
-    assert records.of_earlier_recipe(chapter, "controlled")
+    assert records.of_earlier_recipe(chapter, "controlled") and not records.of_one_recipe([chapter], "controlled")
     assert records.beside(live, recorded, chapter, "controlled").empty
     elsewhere = live.assign(target="sw")
     assert len(records.beside(elsewhere, recorded, chapter, "controlled")) == len(live), "nothing to be mixed with"

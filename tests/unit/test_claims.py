@@ -49,6 +49,15 @@ def test_every_claim_has_a_verdict_or_a_reason_at_every_scale(listed: list[dict]
     json.dumps(listed, allow_nan=False)
 
 
+def test_no_claim_is_tested_on_runs_of_an_earlier_recipe() -> None:
+    for scale, chapter in product(("controlled", "natural"), MODULES):
+        found = [finding for finding in ledger.findings(scale) if finding.claim.chapter == chapter]
+        if records.of_earlier_recipe(chapter, scale):
+            assert {finding.verdict for finding in found} == {UNTESTED}, (chapter, scale)
+        elif found:
+            assert {finding.verdict for finding in found} - {UNTESTED}, (chapter, scale)
+
+
 def test_all_but_a_few_claims_are_tested_in_the_controlled_world(listed: list[dict]) -> None:
     of_papers = [claim for claim in listed if claim["paper"] in ledger_page.PAPERS]
     found = {claim["id"]: claim["scales"]["controlled"] for claim in of_papers}

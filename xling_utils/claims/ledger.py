@@ -58,7 +58,7 @@ def findings_of_language(language: str, chapter: str, scale: str) -> list[Findin
 
 
 def _made_of(scale: str) -> str:
-    read = [root() / "book/claims.yml", *sorted((root() / "book/records").glob(f"*.{scale}.csv"))]
+    read = [root() / "book/claims.yml", *sorted((root() / "book/records").glob(f"*.{scale}*.csv"))]
     return identity.of(identity.package(), canonical_json(scale_of(scale)), *read)
 
 
