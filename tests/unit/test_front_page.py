@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xling_utils.book import front_page, rendering
+from xling_utils.book import front_page, ledger_page, rendering
 from xling_utils.chapters import records
 from xling_utils.chapters.overlap.plan import FAKE, PERMUTED
 from xling_utils.claims import ledger
@@ -58,3 +58,17 @@ def test_each_answer_rests_on_decided_claims() -> None:
     for answer in answers:
         named = re.findall(r'<a href="ledger\.html#claim-([\w-]+)">\1</a>', answer.split("\n\n")[0])
         assert named and all(verdicts[claim] in DECIDED for claim in named), (named, answer)
+
+
+def test_claims_that_oppose_each_other_in_both_worlds_are_named() -> None:
+    found = ledger_page.in_both_worlds()
+    verdicts = {finding.claim.id: {finding.verdict} for finding in ledger.findings("controlled")}
+    for finding in ledger.findings("natural"):
+        verdicts[finding.claim.id].add(finding.verdict)
+    assert 20 < len(found["alike"]) < len(found["decided"])
+    assert all(len(verdicts[name]) == 1 and verdicts[name] <= {*DECIDED} for name in found["alike"])
+    assert all(verdicts[name] == {"holds", "does not hold"} for name in found["opposed"])
+    (sentence,) = re.findall(
+        r"claims opposed in both worlds -->(.*?)\.\s", INTRO.read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert re.findall(r"#claim-([A-Z]-\d+)", sentence) == found["opposed"]

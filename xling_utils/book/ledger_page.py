@@ -13,7 +13,7 @@ from xling_utils.claims import ledger, replication
 from xling_utils.claims import power as planning
 from xling_utils.claims.listing import remarks, value, verdict
 from xling_utils.claims.testing import Finding
-from xling_utils.claims.verdicts import CRITERIA, DECIDED, DECIDES, OPEN, VERDICTS
+from xling_utils.claims.verdicts import CRITERIA, DECIDED, DECIDES, FAILS, HOLDS, OPEN, VERDICTS
 from xling_utils.core.templates import rendered
 
 SHOWN = ("controlled", "natural")
@@ -63,6 +63,18 @@ def _bar(name: str, counts: Mapping[str, int]) -> str:
         f'<div class="ledger-row"><b>{html.escape(name)}</b>'
         f'<div class="ledger-bar" role="img" aria-label="{html.escape(f"{name}: {said}")}">{pieces}</div></div>'
     )
+
+
+def in_both_worlds() -> dict[str, list[str]]:
+    """Of the papers' claims those ``decided`` in both worlds, by their ids; those of them with the same verdict
+    (``alike``); and those that hold in one and not in the other (``opposed``)."""
+    both = [(one.claim, {one.verdict, other.verdict}) for one, other in zip(*map(ledger.findings, SHOWN), strict=True)]
+    decided = [(claim.id, said) for claim, said in both if claim.paper in PAPERS and said <= {*DECIDED}]
+    return {
+        "decided": [name for name, _ in decided],
+        "alike": [name for name, said in decided if len(said) == 1],
+        "opposed": [name for name, said in decided if said == {HOLDS, FAILS}],
+    }
 
 
 def criteria() -> str:

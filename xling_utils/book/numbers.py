@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from xling_utils.book import front_page
+from xling_utils.book import front_page, ledger_page
 from xling_utils.chapters import MODULES, records
 from xling_utils.claims import ledger
 from xling_utils.claims.predicates import Predicate, Rows, Selection, sample
@@ -72,7 +72,7 @@ class Number:
 
 def values() -> dict[str, str]:
     """Every number as it stands in the text, by its name, and by its name and the end of its interval; those of the
-    front page by the names that :func:`front_page.left` gives them.
+    front page by the names that :func:`front_page.left` gives them, and those of :func:`ledger_page.in_both_worlds`.
 
     Raises :class:`UserError` with the name of one that the rows do not give."""
     root = ledger.root()
@@ -98,6 +98,7 @@ def _computed(path: Path) -> dict[str, str]:
         for scale in {n.scale for n in numbers.values()}
     }
     found = front_page.values()
+    found |= {f"claims {kind} in both worlds": str(len(ids)) for kind, ids in ledger_page.in_both_worlds().items()}
     for name, number in numbers.items():
         write, interval = FORMS[number.as_], _interval(path, name, number, rows[number.scale])
         ends = zip(("", *ENDS), (interval.value, interval.low, interval.high), strict=True)
