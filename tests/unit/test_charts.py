@@ -256,6 +256,14 @@ def test_bars_that_go_on_end_in_an_arrow() -> None:
     assert sorted(marks, key=float)[:: len(marks) - 1] == ["0", str(shapes.WIDTH)] and len(marks) == len(ends) + 2
 
 
+@pytest.mark.parametrize(("high", "end"), [(1.03, 1.1), (1.4, 1.7)])
+def test_the_axis_of_shares_ends_where_they_do(high: float, end: float) -> None:
+    rows = pd.DataFrame([{"taken": "order", "world": "real text", "left": 0.9, "low": 0.8, "high": high, "seeds": 5}])
+    chart = share_shapes.shares(rows, order=["order"], groups=["real text"], x_title="", description="Shares.")
+    domains = [layer["encoding"]["x"].get("scale", {}).get("domain") for layer in chart.to_dict()["layer"]]
+    assert [-0.1, end] in domains
+
+
 def test_the_axis_says_the_measure_that_is_chosen() -> None:
     assert ">f1</text>" in vl_convert.vegalite_to_svg(contrasts())
 

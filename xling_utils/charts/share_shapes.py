@@ -11,8 +11,8 @@ from xling_utils.charts.shapes import framed
 
 WORLD_MARKS = {"controlled world": ("#1F83C4", "circle"), "real text": ("#D55E00", "diamond")}
 """World -> colour and shape."""
-LEAST, MOST = -0.1, 1.7
-"""Of shares, that are shown."""
+LEAST, WHOLE, MOST = -0.1, 1.1, 1.7
+"""Of shares, that are shown: from the first to the second, or where bars go beyond it, to the last."""
 
 
 def shares(
@@ -21,9 +21,10 @@ def shares(
     """A line a thing, a mark a world with a bar from ``low`` to ``high``; the whole is at 100 %.
 
     ``rows`` has columns ``taken``, ``world``, ``left``, ``low``, ``high``, ``seeds``. Bars end, with
-    an arrow where they go on, at -10 and 170 %.
+    an arrow where they go on, at -10 and 170 %; where none is longer, the axis ends at 110 %.
     """
     marks = [WORLD_MARKS[name] for name in groups]
+    most = MOST if rows["high"].max() > WHOLE else WHOLE
     base = alt.Chart(rows).encode(
         y=alt.Y("taken:N", title=None, sort=list(order), axis=alt.Axis(labelLimit=230, ticks=False, domain=False)),
         yOffset=alt.YOffset("world:N", sort=list(groups)),
@@ -41,7 +42,7 @@ def shares(
         "left:Q",
         title=x_title,
         axis=alt.Axis(format=".0%", tickCount=5),
-        scale=alt.Scale(domain=[LEAST, MOST], nice=False),
+        scale=alt.Scale(domain=[LEAST, most], nice=False),
     )
     bars = base.mark_rule(strokeWidth=2.5, clip=True).encode(x=alt.X("low:Q", title=x_title), x2="high:Q")
     shape = alt.Shape("world:N", scale=alt.Scale(domain=list(groups), range=[shape for _, shape in marks]))
@@ -50,7 +51,7 @@ def shares(
         base.transform_filter(f"datum.{end} {sign} {edge}")
         .mark_point(size=45, filled=True, opacity=1, shape=shape)  # type: ignore[arg-type]
         .encode(x=alt.XDatum(edge))
-        for end, sign, edge, shape in (("low", "<", LEAST, "triangle-left"), ("high", ">", MOST, "triangle-right"))
+        for end, sign, edge, shape in (("low", "<", LEAST, "triangle-left"), ("high", ">", most, "triangle-right"))
     ]
     lines = alt.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color="#888888").encode(x="at:Q")
     return framed(alt.layer(lines, bars, points, *beyond), description, alt.Step(15))
