@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xling_utils.chapters import MODULES, beside_english, records
 from xling_utils.claims import plan
@@ -20,6 +20,9 @@ from xling_utils.core.project import checkout
 from xling_utils.core.scales import scale as scale_of
 from xling_utils.core.specs import canonical_json
 from xling_utils.measures import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SCALES = ("controlled", "natural", "paper")
 """The scales that a ledger has a verdict for, or a reason why not."""
@@ -47,14 +50,16 @@ def findings_of_language(language: str, chapter: str, scale: str) -> list[Findin
     """Every claim, tested on those committed rows of ``chapter`` that are of English with ``language`` alone."""
 
     def test() -> list[Finding]:
-        found = {}
-        for name, rows in records.of_one_recipe([chapter], scale).items():
-            beside = beside_english(rows)
-            of = rows["source"].isin(["en", language]) & rows["target"].isin(["en", language])
-            found[name] = rows[of & (beside.isna() | (beside == language))]
-        return load().test(found, scale)
+        read = records.of_one_recipe([chapter], scale)
+        return load().test({name: _of_language(rows, language) for name, rows in read.items()}, scale)
 
     return _kept(f"{chapter}.{scale}.{language}", scale, _made_of(scale), test)
+
+
+def _of_language(rows: pd.DataFrame, language: str) -> pd.DataFrame:
+    beside = beside_english(rows)
+    of = rows["source"].isin(["en", language]) & rows["target"].isin(["en", language])
+    return rows[of & (beside.isna() | (beside == language))]
 
 
 def _made_of(scale: str) -> str:
