@@ -18,7 +18,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What is compared here comes out bit for bit on a CPU alone, and the workers that only count cannot stack runs. Who has
-# a GPU shows it to the one file that needs it: XLING_TEST_GPU=1 pytest tests/integration/test_replayed.py
+# a GPU shows it to the one file that needs it: XLING_TEST_GPU=1 pytest tests/integration/test_gpu.py
 if not os.environ.get("XLING_TEST_GPU"):
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
 

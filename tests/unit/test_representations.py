@@ -19,14 +19,19 @@ WORDS = [(5,), (6,), (5, 12), (7, 13, 14), (5, 12, 13), (11, 15), (8, 5), (9, 12
 """Of one, two and three pieces, some of which begin others; the last two are of two units."""
 
 
-@pytest.fixture(scope="module")
-def model() -> Encoder:
+def encoder() -> Encoder:
+    """With weights that tell layers, places and words apart."""
     torch.manual_seed(0)
     model = Encoder(EncoderSpec(layers=2, width=12, heads=3, intermediate=16, positions=LENGTH), 20).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.3 * torch.randn(parameter.shape))
     return model
+
+
+@pytest.fixture(scope="module")
+def model() -> Encoder:
+    return encoder()
 
 
 def stream(sentences: int = 200, seed: int = 0) -> TokenStream:

@@ -29,6 +29,11 @@ tokens have read more (Muennighoff 2022, SGPT); its last token, or its first. Wh
 last (``[CLS]``), and in no mean."""
 
 
+def device() -> torch.device:
+    """What models are read and fine-tuned on: the GPU where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
 def blocks_of(model: Any) -> nn.ModuleList:
     """The transformer blocks of a ``PreTrainedModel``, first to last.
 

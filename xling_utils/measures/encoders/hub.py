@@ -58,8 +58,7 @@ def load(name: str, pooling: str | None = None) -> LanguageModel:
     pooling = pooling or _stated_pooling(name) or ("weighted" if decodes else "mean")
     if decodes and pooling == "first":
         raise UserError(f"{name}: the first token of a decoder has read nothing of its sentence; choose another")
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    return LanguageModel(model.to(device).eval(), tokenizer, pooling=pooling)
+    return LanguageModel(model.to(hidden_states.device()).eval(), tokenizer, pooling=pooling)
 
 
 def _fills_in(config: Any) -> bool:

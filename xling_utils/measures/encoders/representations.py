@@ -21,6 +21,9 @@ from xling_utils.models.encoder import Encoder
 from xling_utils.models.tokenization import TokenStream
 
 BATCH = 128
+"""Inputs that are read at a time."""
+TOKENS_ON_GPU = 2**15
+"""Tokens that a GPU reads at a time: told more often, it spends its time on being told."""
 UNITS = ("token", "sentence")
 """What a language's mean is taken over."""
 
@@ -46,7 +49,8 @@ def contextual_words(
 
     The cost is that of encoding the text, however many the words: ask for all at once.
     """
-    step = length - 1
+    step, device = length - 1, model.words.weight.device
+    batch = BATCH if device.type == "cpu" else max(BATCH, TOKENS_ON_GPU // length)
     inputs = min(len(stream.ids), max_tokens) // step
     ids = stream.ids[: inputs * step].astype(np.int64)
     ends = ~np.append(stream.inside[1:], False)[: len(ids)]
@@ -59,17 +63,17 @@ def contextual_words(
     place = np.repeat(place - np.cumsum(times) + times, times) + np.arange(times.sum())
     rows, row = np.unique(place // step, return_inverse=True)  # inputs that hold none of the words are not read
     inside = row * length + 1 + place % step
-    piece_of = torch.from_numpy(np.repeat(word, times))
-    sums = torch.zeros(model.spec.layers + 1, len(distinct), model.spec.width)
-    for start in range(0, len(rows), BATCH):
-        block = ids.reshape(inputs, step)[rows[start : start + BATCH]]
+    piece_of = torch.from_numpy(np.repeat(word, times)).to(device)
+    sums = torch.zeros(model.spec.layers + 1, len(distinct), model.spec.width, device=device)
+    for start in range(0, len(rows), batch):
+        block = ids.reshape(inputs, step)[rows[start : start + batch]]
         block = np.pad(block, ((0, 0), (1, 0)), constant_values=stream.start)
-        here = slice(*np.searchsorted(row, (start, start + BATCH)))
-        places = torch.from_numpy(inside[here] - start * length)
-        for layer, hidden in enumerate(model.hidden_states(torch.from_numpy(block))):
+        here = slice(*np.searchsorted(row, (start, start + batch)))
+        places = torch.from_numpy(inside[here] - start * length).to(device)
+        for layer, hidden in enumerate(model.hidden_states(torch.from_numpy(block).to(device))):
             sums[layer].index_add_(0, piece_of[here], hidden.flatten(0, 1)[places])
     counts = np.bincount(word, minlength=len(distinct))
-    vectors = sums.numpy() / np.maximum(counts * pieces, 1)[:, None].astype(np.float32)
+    vectors = sums.cpu().numpy() / np.maximum(counts * pieces, 1)[:, None].astype(np.float32)
     asked = [distinct[pieces] for pieces in words]
     return WordVectors(vectors[:, asked], counts[asked])
 

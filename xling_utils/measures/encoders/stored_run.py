@@ -66,16 +66,18 @@ class Reading:
 
     @cached_property
     def model(self) -> Encoders | npt.NDArray[np.float32]:
-        """The run's encoders, or its static vectors (pieces, d)."""
+        """The run's encoders, on the GPU where there is one, or its static vectors (pieces, d)."""
         spec = self.run.spec
         if isinstance(spec.model, EncoderSpec):
-            return transformers_format.load_all(self.run.path, spec.model, spec.corpus.languages)
+            encoders = transformers_format.load_all(self.run.path, spec.model, spec.corpus.languages)
+            return encoders.to(hidden_states.device())
         return load_file(self.run.path / VECTORS_FILE)["vectors"]
 
     def snapshots(self) -> Iterator[tuple[int, Encoder]]:
         """The encoder at the steps of its training that the run kept, (step, encoder) in their order."""
         for path in sorted((self.run.path / SNAPSHOTS).glob("*.safetensors")):
-            yield int(path.stem), transformers_format.load(self.run.path, f"{SNAPSHOTS}/{path.name}")
+            encoder = transformers_format.load(self.run.path, f"{SNAPSHOTS}/{path.name}")
+            yield int(path.stem), encoder.to(hidden_states.device())
 
     def vectors(self, language: str, words: Sequence[str], snapshot: Encoder | None = None) -> npt.NDArray[np.float32]:
         """Vectors of words of ``language``, float32 (layers + 1, words, d); static vectors are one layer.
@@ -136,7 +138,7 @@ def masked_lm(run: Run, language: str | None = None) -> LanguageModel:
     with hidden_states.without_bars():
         folder = run.path / spoken if model_spec.separate else run.path
         model: Any = BertForMaskedLM.from_pretrained(folder, dtype=torch.float32)  # whatever the file keeps
-    return LanguageModel(model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer)
+    return LanguageModel(model.to(hidden_states.device()).eval(), tokenizer)
 
 
 def _coders(run: Run) -> dict[str, Coder]:

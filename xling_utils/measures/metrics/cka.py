@@ -1,6 +1,6 @@
 """How alike two sets of representations are: linear CKA.
 
-Centred kernel alignment of Kornblith et al. (2019, eq. 4 to 6), which C uses (sec. 5.1). It is invariant to
+Centred kernel alignment of Kornblith et al. (2019, eq. 4 to 6), which C uses (sec. 5.2). It is invariant to
 rotation and to scale, so it asks for the same shape, wherever it lies. Without debiasing it is inflated where the
 number of examples is near that of dimensions; with it, the Hilbert-Schmidt independence criterion is estimated
 without bias (Song et al. 2012, eq. 5) and two unrelated sets have 0 on average.

@@ -25,6 +25,7 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.corpora import parallel, treebanks
 from xling_utils.corpora.label_files import TAGS
+from xling_utils.measures.encoders import hidden_states
 from xling_utils.measures.encoders.stored_run import Reading
 from xling_utils.measures.metrics.fast_align import align
 from xling_utils.measures.metrics.intervals import Interval
@@ -84,7 +85,7 @@ def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Itera
     with torch.random.fork_rng():
         torch.manual_seed(run.spec.seed)
         reader = CarryingReader(encoders, coders, STACK[scale.name])
-        reader.to("cuda" if torch.cuda.is_available() else "cpu")
+        reader.to(hidden_states.device())
         pairs = Parallel.read(reader, source, target, SENTENCES[scale.name][0])
         tasks: list[Task] = [Entities(reader, source, RECIPES[scale.name, "NER"])]
         if source.name == "controlled" or (data and target in treebanks.languages_with_trees(data, "test")):

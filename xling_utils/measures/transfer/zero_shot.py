@@ -23,6 +23,7 @@ from xling_utils.core.specs import Form
 from xling_utils.corpora import labelled, treebanks
 from xling_utils.corpora.controlled.inference import LABELS
 from xling_utils.corpora.label_files import TAGS
+from xling_utils.measures.encoders import hidden_states
 from xling_utils.measures.encoders.stored_run import Reading
 from xling_utils.measures.names import LEARNED as TASKS
 from xling_utils.measures.rows import row
@@ -210,6 +211,5 @@ def entities(model: Tagger, inputs: Sequence[Input], sentences: scores.Tags, lan
 
 
 def _with_head(kind: Any, reader: Reader, labels: int, seed: int) -> Any:
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.manual_seed(seed)
-    return kind(reader, labels).to(device)
+    return kind(reader, labels).to(hidden_states.device())
