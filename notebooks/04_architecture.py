@@ -125,7 +125,8 @@ architecture.factor(chapter, "tokens")
 # %% [markdown] tags=["of-the-record"]
 # Next sentence prediction, which hurt the encoders of K et al., and separators make no difference to the other language that twenty seeds could tell; a loss of two points of inference is ruled out. Tokens
 # do. With characters 78 %<!-- value: characters lose --> of the alignment above chance is lost; with whole words 29 %<!-- value: words gain --> are gained. Inference and names gain by words, too, where the papers' did
-# better with pieces. Our languages are uninflected: a word has one form, and pieces have none to tell apart.
+# better with pieces. Our languages are uninflected: a word has one form, and pieces have none to tell apart. What characters do to inference and names is not asked here: an input
+# is too short for two sentences in characters, much of which is cut.
 
 # %% [markdown]
 # ## What is kept apart

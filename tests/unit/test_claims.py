@@ -135,7 +135,7 @@ def test_a_claim_on_its_floor_is_not_testable() -> None:
     assert listing.verdict(small) == "holds in part (1 of 3 tests)"
     floor = of("E-02", default=(0.34, 0.03), fake=(0.333, 0.03))
     assert floor.verdict == UNTESTABLE and not floor.parts
-    assert floor.reason == "on its floor: E-01: inference: Fake - Fake guess > 0 is not shown"
+    assert floor.reason == "on its floor, or without room: E-01: inference: Fake - Fake guess > 0 is not shown"
     assert listing.verdict(floor) == "not testable at this size"
 
 

@@ -15,6 +15,8 @@ TWO_LINES = (
     "regexp('^(?=[^|]{20})([^|]{8,18}) ([^|]+)$'), '$1|$2'), '|')"
 )
 """The label of an axis, a long one broken at its comma or at a space."""
+NAME_OF_A_FLOOR = 28
+"""Pixels for it between the axes and the legend, of which it would look like a part."""
 
 
 def contrasts(
@@ -30,10 +32,10 @@ def contrasts(
     measure = measure_choice(measures)
     two_lines = alt.Axis(labelLimit=150, grid=True, labelExpr=TWO_LINES)
     shown = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
-    legend = alt.Legend(title=None, orient="top", values=_of_measure(rows, shown))
+    legend = alt.Legend(title=None, orient="top", values=_of_measure(rows, shown), offset=NAME_OF_A_FLOOR)
     most = len(shown) / 2
     base = (
-        within(alt.Chart(_placed(rows, shown)))
+        within(alt.Chart(placed(rows, shown, ["condition", "measure"], "shown")))
         .transform_filter("datum.measure == measure_shown")
         .encode(
             y=alt.Y("condition:N", sort=list(conditions), title=None, axis=two_lines),
@@ -48,7 +50,7 @@ def contrasts(
     )
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True))
     bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("bottom:Q", title=None), x2="top:Q")
-    marks = base.mark_point(size=75, filled=True).encode(
+    marks = base.mark_point(size=110, filled=True, opacity=1).encode(
         x=x,
         shape=alt.Shape(
             "shown:N",
@@ -65,15 +67,16 @@ def contrasts(
     return framed(chart.add_params(measure), description, height, title=named_below(measure))
 
 
-def _placed(rows: pd.DataFrame, shown: Sequence[str]) -> pd.DataFrame:
-    """With ``place``, that of a mark in its line: those that a condition has stand around its middle, in order."""
-    there = [(name, set(of["shown"])) for name, of in rows.groupby(["condition", "measure"])]
+def placed(rows: pd.DataFrame, shown: Sequence[str], line: Sequence[str], told: str) -> pd.DataFrame:
+    """With ``place``, that of a mark in its line: those of ``shown``, which the column ``told`` names, that a ``line``
+    (a value of these columns) has stand around its middle, in order."""
+    there = [(name, set(of[told])) for name, of in rows.groupby(list(line))]
     places = {
         (*name, mark): number - (len(marks) - 1) / 2
         for name, marks in there
         for number, mark in enumerate(mark for mark in shown if mark in marks)
     }
-    keys = zip(rows["condition"], rows["measure"], rows["shown"], strict=True)
+    keys = zip(*(rows[column] for column in (*line, told)), strict=True)
     return rows.assign(place=[places[key] for key in keys])
 
 

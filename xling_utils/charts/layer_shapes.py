@@ -9,13 +9,15 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from xling_utils.charts.shapes import framed, measure_choice, tooltip, whose_choice, within
+from xling_utils.charts.shapes import MODEL_COLOURS, framed, measure_choice, tooltip, whose_choice, within
 from xling_utils.core.errors import UserError
 
-HUES, GREYS = ("#1F83C4", "#D55E00", "#009E73", "#CC79A7"), ("#999999", "#C2C2C2")
-"""Of what a chart tells apart, in its order; grey is what nothing was learned for."""
+HUES, GREYS = ("#1F83C4", "#D55E00", "#009E73", "#CC79A7"), ("#8C8C8C", "#B58A5A")
+"""Of what a chart tells apart, in its order; grey, and a greyish brown, is what nothing was learned for."""
 UNLEARNED = ("untrained", "commonest label")
 """In the name of a kind that needs no learning."""
+STATIC = ("word2vec", "GloVe")
+"""Models that have their colour in every chart."""
 LIGHT = ("#eef5fb", "#5ba3cf")
 """From 0 to 1, so light that dark text can be read on all of it."""
 SHADES = ("#f4f8fc", "#0b4f82")
@@ -30,7 +32,7 @@ BESIDE = 4
 
 
 def heat_map(
-    rows: pd.DataFrame, *, columns: Sequence[str], measures: Sequence[str], description: str
+    rows: pd.DataFrame, *, columns: Sequence[str], measures: Sequence[str], description: str, x_title: str | None = None
 ) -> alt.LayerChart:
     """A column a kind, a row a layer, layer 0 at the bottom; the measure is chosen from a list below, and of which
     seeds, where ``whose`` names several beside all.
@@ -40,7 +42,7 @@ def heat_map(
     """
     base, choices = _chosen(rows, measure_choice(measures))
     base = base.encode(
-        x=alt.X("kind:N", sort=list(columns), title=None, axis=alt.Axis(labelAngle=0, labelExpr=ONE_WORD_A_LINE)),
+        x=alt.X("kind:N", sort=list(columns), title=x_title, axis=alt.Axis(labelAngle=0, labelExpr=ONE_WORD_A_LINE)),
         y=alt.Y("layer:O", sort="descending", title="layer"),
         tooltip=tooltip("kind:N", "layer:O"),
     )
@@ -130,7 +132,10 @@ def by_kind(rows: alt.Chart, kinds: Sequence[str], *told: str) -> tuple[alt.Para
     pick = alt.selection_point(fields=["kind"], bind="legend", name="kind_pick")
     there = _there(rows, kinds)
     hues, greys = iter(HUES), iter(GREYS)
-    palette = [next(greys if any(name in kind for name in UNLEARNED) else hues) for kind in there]
+    of_models = {kind: MODEL_COLOURS[name] for kind in there for name in STATIC if kind.startswith(name)}
+    palette = [
+        of_models.get(kind) or next(greys if any(name in kind for name in UNLEARNED) else hues) for kind in there
+    ]
     colour = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=there, range=palette),

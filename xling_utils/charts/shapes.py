@@ -39,7 +39,7 @@ LANGUAGE_NAMES = _Names({
 """Of the book's fifteen, and of the others whose trees chapter 6 reads."""
 SOURCE_SHAPES = {"this machine": "circle", "recorded": "diamond"}
 SHOWN_COLOURS = {
-    "this machine": "#1F83C4", "recorded": "#77B8E0", "paper": "#D55E00",
+    "this machine": "#1F83C4", "recorded": "#4C9BD0", "paper": "#D55E00",
     "paper E": "#D55E00", "paper C": "#CC79A7", "Dufter and Schütze": "#D55E00", "real text": "#009E73",
     "word2vec, with identical pairs": "#F5CF80", "GloVe, with identical pairs": "#80CEB9", **MODEL_COLOURS,
 }  # fmt: skip
@@ -107,7 +107,7 @@ def intervals(
     )
     y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True))
     bars = base.mark_rule(strokeWidth=2.5).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
-    marks = base.mark_point(size=75, filled=True).encode(y=y, shape=shape)
+    marks = base.mark_point(size=75, filled=True, opacity=1).encode(y=y, shape=shape)
     layers = [bars.add_params(pick), marks]
     chart = alt.layer(*layers, chance_line(chance, where))
     if len(languages) > 1:
@@ -121,7 +121,7 @@ def chance_line(chance: pd.DataFrame, where: str = "true") -> alt.LayerChart:
     where no mark is; of the rows ``where`` an expression holds (each layer filters for itself: it has its own data)."""
     data = chance.assign(label=[f"chance\n{value:.3f}" for value in chance["value"]])
     base = alt.Chart(data).transform_filter(where)
-    line = base.mark_rule(strokeDash=[4, 4], color="#888888").encode(y="value:Q")
+    line = base.mark_rule(strokeDash=[4, 4], color="currentColor").encode(y="value:Q")  # seen on a line of any colour
     name = base.mark_text(align="left", dx=5, dy=-3, color="currentColor", fontSize=11, lineBreak="\n")
     return line + name.encode(y="value:Q", x=alt.value("width"), text="label:N")
 
@@ -247,7 +247,7 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
         y=alt.Y("low:Q", title="mean reciprocal rank"), y2="high:Q", color=colour
     )
     y = alt.Y("value:Q", scale=alt.Scale(zero=False, padding=8))
-    point = base.mark_point(size=70, filled=True).encode(y=y, color=colour)
+    point = base.mark_point(size=70, filled=True, opacity=1).encode(y=y, color=colour)
     names = [
         base.transform_filter(f"{'' if left else '!'}datum.left")
         .mark_text(dx=dx, align=align, fontSize=11, color="currentColor")  # type: ignore[arg-type]

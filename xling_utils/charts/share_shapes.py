@@ -7,12 +7,15 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from xling_utils.charts.shapes import framed
+from xling_utils.charts.contrast_shapes import placed
+from xling_utils.charts.shapes import SHOWN_COLOURS, framed
 
-WORLD_MARKS = {"controlled world": ("#1F83C4", "circle"), "real text": ("#D55E00", "diamond")}
+WORLD_MARKS = {"controlled world": ("#1F83C4", "circle"), "real text": (SHOWN_COLOURS["real text"], "triangle")}
 """World -> colour and shape."""
 LEAST, WHOLE, MOST = -0.1, 1.1, 1.7
 """Of shares, that are shown: from the first to the second, or where bars go beyond it, to the last."""
+LINE = 30
+"""Pixels of a thing."""
 
 
 def shares(
@@ -25,9 +28,9 @@ def shares(
     """
     marks = [WORLD_MARKS[name] for name in groups]
     most = MOST if rows["high"].max() > WHOLE else WHOLE
-    base = alt.Chart(rows).encode(
+    base = alt.Chart(placed(rows, groups, ["taken"], "world")).encode(
         y=alt.Y("taken:N", title=None, sort=list(order), axis=alt.Axis(labelLimit=230, ticks=False, domain=False)),
-        yOffset=alt.YOffset("world:N", sort=list(groups)),
+        yOffset=alt.YOffset("place:Q", scale=alt.Scale(domain=[-1, 1])),
         color=alt.Color(
             "world:N",
             scale=alt.Scale(domain=list(groups), range=[colour for colour, _ in marks]),
@@ -54,4 +57,4 @@ def shares(
         for end, sign, edge, shape in (("low", "<", LEAST, "triangle-left"), ("high", ">", most, "triangle-right"))
     ]
     lines = alt.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color="#888888").encode(x="at:Q")
-    return framed(alt.layer(lines, bars, points, *beyond), description, alt.Step(15))
+    return framed(alt.layer(lines, bars, points, *beyond), description, LINE * len(order))

@@ -10,7 +10,7 @@ import pandas as pd
 from xling_utils.charts.layer_shapes import by_kind, lines
 from xling_utils.charts.shapes import framed, layer_choice, measure_choice, named_below
 
-WEIGHT = alt.X("weight:Q", title="weight of the shift", axis=alt.Axis(tickMinStep=1))
+WEIGHT = alt.X("weight:Q", title="weight of the shift", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(padding=14))
 
 PERCENT = 100
 """Where BLEU ends."""
@@ -57,7 +57,9 @@ def by_language(
     base = base.encode(y=alt.Y("language:N", sort=best_first, title=None, axis=alt.Axis(grid=True)))
     marked = base.encode(yOffset=alt.YOffset("kind:N", sort=list(kinds)))
     bars = marked.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
-    marks = marked.mark_point(size=55, filled=True).encode(x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False)))
+    marks = marked.mark_point(size=55, filled=True, opacity=1).encode(
+        x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False))
+    )
     text = alt.MarkDef(type="text", align="left", dx=6, fontSize=11, color="currentColor")
     gained = (
         base.transform_filter("isValid(datum.gained)")

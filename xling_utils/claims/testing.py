@@ -158,7 +158,7 @@ class Ledger:
             floors = [self._floor(claim, each, made, prepared) for each in own.parts]
             parts = tuple(each for each, floor in zip(own.parts, floors, strict=True) if not floor)
             known = any(floor.measured for floor in floors if floor)
-            why = "on its floor" if known else "whether it is above its floor is not known"
+            why = "on its floor, or without room" if known else "whether it has room above its floor is not known"
             low = [f"{p.text} ({why}: {floor.reason})" for p, floor in zip(own.parts, floors, strict=True) if floor]
             if parts:
                 asked[claim.id] = Asked(parts, len(own.without) + len(low))

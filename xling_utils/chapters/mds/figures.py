@@ -81,18 +81,20 @@ def directions(rows: pd.DataFrame) -> Any:
 def grid_of(table: pd.DataFrame) -> Any:
     """Figure: the mean of all languages and both directions at every layer and weight."""
     rows = table[(table["model"] == TRAINED) & (table["task"] == TOKEN_TRANSLATION)]
-    weights = [f"{weight:g}" for weight in sorted(rows["weight"].unique())]
+    name = {weight: f"{weight:g}".replace("-", "\N{MINUS SIGN}") for weight in sorted(rows["weight"].unique())}
     frames = []
     for shown, metric in MEASURES.items():
         found = rows[rows["metric"] == metric]
-        means = by_seed(found.assign(kind=[f"{weight:g}" for weight in found["weight"]]), ["kind", "layer"])
+        means = by_seed(found.assign(kind=found["weight"].map(name)), ["kind", "layer"])
         if metric == "bleu1":
             means[["value", "low", "high"]] /= 100
         frames.append(means.assign(measure=shown if metric == "convert_rate" else f"{shown} (share)"))
     rows = pd.concat(frames, ignore_index=True).astype({"layer": int})
     description = "Convert rate, BLEU-1 and tokens of third languages at each layer and weight, on average."
     measures = list(dict.fromkeys(rows["measure"]))
-    return layer_shapes.heat_map(rows, columns=weights, measures=measures, description=description)
+    return layer_shapes.heat_map(
+        rows, columns=list(name.values()), measures=measures, description=description, x_title="weight of the shift"
+    )
 
 
 def best(table: pd.DataFrame) -> pd.DataFrame:

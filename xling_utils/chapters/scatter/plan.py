@@ -20,7 +20,7 @@ COLUMNS = ("condition", "text", "order")
 BASE, FAKE = "base run", "Fake-English"
 CONDITIONS = {BASE: (), FAKE: (Change("fake", ("en",)),)}
 """Condition -> what is changed in the text."""
-DIFFERENCE = f"{BASE} - {FAKE}"
+DIFFERENCE = f"{BASE} \N{MINUS SIGN} {FAKE}"
 SOURCES = {"text": "text", "weights": "seed", "order": "order"}
 """What has a seed of its own -> the column that names it."""
 REST = "rest"
