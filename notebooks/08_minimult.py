@@ -96,7 +96,7 @@ minimult.figure(chapter)
 # the little that is left; with a reversed order .02<!-- value: score with words reversed --> is left, too.
 
 # %% [markdown]
-# The same by layer, with what is found when the doubles are dealt out anew, and with chance (means over seeds):
+# The same by layer, with what is found at all layers when the doubles are dealt out anew, and with chance (means over seeds):
 
 # %% tags=["hide-input"]
 charts.show(minimult.layers(chapter))

@@ -46,7 +46,7 @@ def test_figure_table_and_verdicts(table: pd.DataFrame) -> None:
     )
     assert shown == ["recorded", "Dufter and Schütze", "real text"]
     layers = minimult.layers(table)
-    columns = ["task", "condition", "layer 0", "layer 1", "layer 2", "chance", "shuffled, all layers"]
+    columns = ["task", "condition", "layer 0", "layer 1", "layer 2", "chance", "shuffled"]
     assert list(layers.columns) == columns and not layers.isna().any().any()
     assert list(layers["condition"]) == list(minimult.CONDITIONS) * 2
     found = listing.table(CHAPTER, "smoke", table, recorded=False)

@@ -32,15 +32,17 @@ def test_ours_are_the_recorded_runs() -> None:
     assert encoder.startswith(f"{specs[0]['model']['layers']} layers of width {specs[0]['model']['width']}, ")
     assert text.startswith(f"{specs[0]['corpus']['sentences']:,} sentences a language")
     assert languages == f"English with {', '.join(partners)}; 2 in one encoder"
-    assert "mrr centred (layer middle)" in measure
+    assert "MRR, centred (layer middle)" in measure
     assert seeds == f"{len({spec['seed'] for spec in specs})} seeds a claim"
 
 
 def test_claims_without_rows_have_no_runs() -> None:
     (claim,) = (each for each in ledger.load().claims if each.id == "C-30")
     assert deviations.ours([claim], "controlled") == []
-    row = deviations._cells({"the paper": ["large"] * 5, "here": []}, 0)
-    assert row == f'<td data-of="the paper">large</td><td data-of="here" rowspan="5">{deviations.NOTHING}</td>'
+    (name, setup), *_ = deviations.setups(BOOK / "setups.yml").items()
+    shown = deviations._setup(name, setup, [claim])
+    assert all(shown.count(line) == 1 for line in deviations.NOTHING.values())
+    assert shown.count("<td data-of=") == len(deviations.FIELDS) and shown.count('<th scope="col">') == 1
 
 
 def test_what_a_set_up_lacks_is_named(tmp_path: Path) -> None:

@@ -26,7 +26,15 @@ from xling_utils.core.specs import LANGUAGES, EncoderSpec, RunSpec, run_from_dic
 
 FIELDS = ("encoder", "text", "languages", "measure", "runs")
 SCALES = {"controlled": "here, controlled world", "natural": "here, real text"}
-NOTHING = "none of these claims could be tested"
+NOTHING = {"controlled": "In the controlled world none of these claims could be tested.",
+           "natural": "On real text none of these claims is tested, or could be."}  # fmt: skip
+METRICS = {
+    "mrr": "MRR", "mrr_centred": "MRR, centred", "p_at_1": "P@1", "p_at_1_csls": "P@1 by CSLS",
+    "p_at_1_rotated": "P@1 after a rotation", "cka": "CKA", "cka_debiased": "CKA, debiased", "f1": "F1",
+    "f1_aligned": "F1, aligned", "f1_random": "F1, turned at random", "las": "LAS", "las_aligned": "LAS, aligned",
+    "las_random": "LAS, turned at random", "bleu1": "BLEU-1", "mined_f1": "F1 of mining",
+}  # fmt: skip
+"""Metric -> what it is called, where that is not its name in the rows without underscores."""
 
 
 @dataclass(frozen=True)
@@ -67,27 +75,23 @@ def page() -> str:
 
 def _setup(name: str, setup: Setup, claims: Sequence[Claim]) -> str:
     columns = {"the paper": [getattr(setup, field) for field in FIELDS]}
-    columns |= {shown: ours(claims, scale) for scale, shown in SCALES.items()}
+    found = {scale: ours(claims, scale) for scale in SCALES}
+    columns |= {SCALES[scale]: told for scale, told in found.items() if told}
+    nothing = "".join(f"<p>{NOTHING[scale]}</p>" for scale, told in found.items() if not told)
     head = "".join(f'<th scope="col">{shown}</th>' for shown in columns)
-    rows = "".join(f'<tr><th scope="row">{field}</th>{_cells(columns, n)}</tr>' for n, field in enumerate(FIELDS))
+    rows = "".join(
+        f'<tr><th scope="row">{field}</th>'
+        + "".join(f'<td data-of="{shown}">{escape(told[n])}</td>' for shown, told in columns.items())
+        + "</tr>"
+        for n, field in enumerate(FIELDS)
+    )
     asked = "".join(f"<li>{_asked(claim)}</li>" for claim in claims)
     return (
         f'## {name}\n\n```{{raw}} html\n<div class="setup"><div class="pst-scrollable-table-container">'
-        f'<table class="dataframe"><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        f'<table class="dataframe"><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table></div>{nothing}'
         f"<details><summary>What is asked of its {len(claims)} claims</summary><ul>{asked}</ul></details></div>\n"
         "```\n\n"
     )
-
-
-def _cells(columns: Mapping[str, Sequence[str]], row: int) -> str:
-    """Those of a row; a column without any says so once."""
-    cells = []
-    for shown, told in columns.items():
-        if told:
-            cells.append(f'<td data-of="{shown}">{escape(told[row])}</td>')
-        elif row == 0:
-            cells.append(f'<td data-of="{shown}" rowspan="{len(FIELDS)}">{NOTHING}</td>')
-    return "".join(cells)
 
 
 def ours(claims: Sequence[Claim], scale: str) -> list[str]:
@@ -140,14 +144,14 @@ def _asked(claim: Claim) -> str:
 
 
 def _measures(claims: Sequence[Claim]) -> str:
-    """What is measured, and where: ``"accuracy, mrr centred (layer first, middle)"``."""
+    """What is measured, and where: ``"accuracy; MRR, centred (layer first, middle)"``."""
     found: dict[str, set[str]] = {}
     for where in (where for claim in claims for where in _selections(claim) if "metric" in where):
-        layers = found.setdefault(where["metric"].replace("_", " "), set())
+        layers = found.setdefault(METRICS.get(where["metric"], where["metric"].replace("_", " ")), set())
         if "layer" in where:
             layers.add(str(where["layer"]))
     told = {name: f" (layer {', '.join(sorted(layers))})" if layers else "" for name, layers in found.items()}
-    return ", ".join(f"{name}{told[name]}" for name in sorted(found))
+    return "; ".join(f"{name}{told[name]}" for name in sorted(found, key=str.lower))
 
 
 def _selections(claim: Claim) -> list[Mapping[str, Any]]:

@@ -157,15 +157,20 @@ def figure(live: pd.DataFrame, recorded: pd.DataFrame, real: pd.DataFrame, paper
     )
 
 
+SHORT = {RETRIEVAL: "sentences", TRANSLATION: "words"}
+"""Tasks, as a column of a narrow table names them."""
+
+
 def layers(table: pd.DataFrame) -> pd.DataFrame:
-    """Precision at 1 by condition, task and layer: means over seeds, with those of shuffled doubles and chance."""
+    """Precision at 1 by condition, task and layer: means over seeds, with those of shuffled doubles, over all layers,
+    and chance."""
     if table.empty:
         return pd.DataFrame(columns=["task", "condition"])
     rows = table.assign(
         column=table["layer"].map("layer {:.0f}".format).where(table["metric"] == "p_at_1", table["metric"])
     )
-    names = {"p_at_1_shuffled": "shuffled, all layers", "chance": "chance"}
-    rows = rows.assign(column=rows["column"].replace(names))
+    names = {"p_at_1_shuffled": "shuffled", "chance": "chance"}
+    rows = rows.assign(column=rows["column"].replace(names), task=rows["task"].map(SHORT))
     columns = sorted(set(rows["column"]), key=lambda name: (name in names.values(), len(name), name))
     order = {name: place for place, name in enumerate(CONDITIONS)}
     found = rows.pivot_table("value", ["task", "condition"], "column", "mean", sort=False)[columns].reset_index()
