@@ -23,6 +23,8 @@ PAPERS = ("paper", *PAPER_SHAPES)
 """What rows of a paper say that they are."""
 SOURCES = {"this machine": "live", "recorded": "recorded"}
 """What other rows say that they are -> its badge."""
+AT_LENGTH = 120
+"""Letters of what one figure of a page says for all."""
 HTML, WIDGET = "text/html", "application/vnd.jupyter.widget-view+json"
 """Kinds of outputs of a notebook."""
 
@@ -59,7 +61,8 @@ def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
     given = notebook["metadata"].pop("papermill", {}).get("parameters", {})
     defaults = default_parameters(chapter, notebook)
     own = of_ones_own(given)
-    scales = {scale: _origin(root, chapter, scale) for scale in ("controlled", "natural")}
+    origins = {scale: _origin(root, chapter, scale) for scale in ("controlled", "natural")}
+    told: dict[str, str] = {}  # scale -> the figure that says at length how its rows are made
     if own:
         own_run.described(notebook, own)
     _without_kernel(notebook)
@@ -68,7 +71,11 @@ def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
             cell["metadata"].pop(key, None)
         if figure := cell["metadata"].get("mystnb", {}).get("figure"):
             scale = "natural" if "natural" in figure["name"] else given.get("scale", defaults.get("scale"))
-            recorded = scales.get(scale, "") if not any(given.get(name) for name in ALONE) else ""
+            rows, made = origins.get(scale, ("", "")) if not any(given.get(name) for name in ALONE) else ("", "")
+            drawn = bool(cell["outputs"])
+            if drawn and len(made) > AT_LENGTH and told.setdefault(scale, figure["name"]) != figure["name"]:
+                made = f"as those of {{numref}}`{told[scale]}`"
+            recorded = f"{rows}, made {made}." if rows else ""
             first, *rest = figure["caption"].split("\n\n")
             rest.append(_of_own(chapter, given, defaults, recorded) if own else recorded)
             first += _badges(cell, otherwise="recorded" if recorded else "live")
@@ -108,11 +115,12 @@ def _of_own(chapter: str, given: Mapping[str, Any], defaults: Mapping[str, Any],
     return f"{made} Recorded seeds: {recorded}" if recorded else made
 
 
-def _origin(root: Path, chapter: str, scale: str) -> str:
-    """For a caption: the committed rows that a figure is drawn from, and the command that makes them again."""
+def _origin(root: Path, chapter: str, scale: str) -> tuple[str, str]:
+    """For a caption: the committed rows that a figure is drawn from, and by which commands they are made again; empty
+    where there are none."""
     rows = root / "book/records" / f"{chapter}.{scale}.csv"
     if not rows.is_file():
-        return ""
+        return "", ""
     real = " --scale natural --data DIR" if scale == "natural" else ""
     (first, block), *others = _blocks(rows).items()
     seeds, languages = block
@@ -125,7 +133,7 @@ def _origin(root: Path, chapter: str, scale: str) -> str:
     with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
         earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
     recipe = ", with an {ref}`earlier recipe <recipe>`" if earlier else ""
-    return f"{{download}}`Rows (CSV, zipped) <../book/records/{rows.name}.zip>`, made by `{command}`{then}{recipe}."
+    return f"{{download}}`Rows (CSV, zipped) <../book/records/{rows.name}.zip>`", f"by `{command}`{then}{recipe}"
 
 
 def _blocks(rows: Path) -> dict[int, tuple[int, str]]:
