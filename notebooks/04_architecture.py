@@ -88,8 +88,7 @@ architecture.factor(chapter, "depth")
 # 49 %<!-- value: a narrow encoder loses -->. A single head loses 14 %<!-- value: a single head loses -->.
 #
 # K et al. ask another question of depth, heads and parameters: how far English and the other language lie apart, the less the better. So does
-# {doc}`the ledger </book/ledger>`, and says that over the four depths the gap does not shrink: that of names grows, that of inference cannot be told, though it is smaller with six layers
-# than with three. Three layers learn more English inference than one, and most of that stays there; six learn less, which may be why their gap is smaller. An encoder that does not learn the task in English has no gap to show. A narrow one is right in
+# {doc}`the ledger </book/ledger>`, and says that over the four depths the gap does not shrink: that of names grows, that of inference cannot be told. Three layers learn more English inference than one, and most of that stays there; six learn less, and so have a smaller gap by itself. An encoder that does not learn the task in English has no gap to show. A narrow one is right in
 # .40<!-- value: inference in English of a narrow encoder --> of the English pairs, the base run in .73<!-- value: inference in English of the base run -->, and their gaps are
 # .03<!-- value: gap of a narrow encoder --> and .33<!-- value: gap of the base run -->. So it is for want of English, and not for what crosses over, that too few parameters do not widen
 # the gap here, and that few parameters in all layers leave a smaller one than many in a single layer: the ledger calls both not testable at this size.
@@ -111,7 +110,7 @@ architecture.factor(chapter, "four languages")
 #
 # Three choices that concern no block of the encoder. *Next sentence prediction* is BERT's second task: does this sentence follow that one? A *separator*
 # may be the same for both languages or tell which of them an input is of. And the *tokens* may be characters, word pieces or whole words; characters
-# make an input several times as long, words leave out all that are rare.
+# make an input several times as long, words leave out all that are rare, of which the controlled world has next to none.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-objective", "caption": "To the other language next sentence prediction makes no difference that twenty seeds could tell; in inference a loss of two points is ruled out.\n\nMarks as above; squares, of the other measures, are the means of E's table 8."}}
 architecture.factor(chapter, "objective")
@@ -124,8 +123,8 @@ architecture.factor(chapter, "tokens")
 
 # %% [markdown] tags=["of-the-record"]
 # Next sentence prediction, which hurt the encoders of K et al., and separators make no difference to the other language that twenty seeds could tell; a loss of two points of inference is ruled out. Tokens
-# do. With characters 78 %<!-- value: characters lose --> of the alignment above chance is lost; with whole words 29 %<!-- value: words gain --> are gained. Inference and names gain by words, too, where the papers' did
-# better with pieces. Our languages are uninflected: a word has one form, and pieces have none to tell apart. What characters do to inference and names is not asked here: an input
+# do. With characters 78 %<!-- value: characters lose --> of the alignment above chance is lost; with whole words 29 %<!-- value: words gain --> are gained. Names gain by words, too, where the papers' did
+# better with pieces. Our languages are uninflected: a word has one form, pieces have none to tell apart, and the vocabulary of words has them all. Inference is not compared: pairs in pieces are cut more often. What characters do to inference and names is not asked here: an input
 # is too short for two sentences in characters, much of which is cut.
 
 # %% [markdown]

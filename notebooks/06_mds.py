@@ -155,7 +155,7 @@ mds.over_weights(real.recorded)
 # whether it is fewer than one in a hundred they cannot tell. All of it is out of English, to Chinese and Bulgarian most. With a negative weight fewer than one token in a hundred becomes one of the *other* language, as in the paper; of a third language it is
 # 0.7<!-- value: third languages with a negative weight on real text --> %, and again five seeds cannot tell. The last layer strays most: perhaps because no block comes after it to put right what was moved too far.
 #
-# Many of the converted tokens are translations here, too: BLEU-1 rises by 1.6<!-- value: BLEU-1 gained on real text --> points with the difference taken once, and by
+# More of what is said stands in the translation here, too: BLEU-1 rises by 1.6<!-- value: BLEU-1 gained on real text --> points with the difference taken once, and by
 # 7.2<!-- value: BLEU-1 gained by three times the shift on real text --> with three times the difference. English to Thai, which converts at once, gains most by far. The best of every direction:
 
 # %% tags=["hide-input", "of-the-record"]
