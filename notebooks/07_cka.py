@@ -55,7 +55,7 @@ aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 # Ways to have English and another language read, all with encoders of the same size:
 #
 # - **one bilingual** encoder, the base run of {doc}`chapter 1 <01_data_size>`;
-# - **two monolingual** ones with nothing in common, not even a vocabulary or their first weights, each trained for as many steps
+# - **two monolingual** ones with nothing in common but what a seed gives, their first weights: not even a vocabulary, each trained for as many steps
 #   as the bilingual one;
 # - **one untrained**: English read by the monolingual encoder, the other language by one with its first weights. This is the
 #   floor: an untrained encoder, too, knows which words a sentence has;
@@ -81,7 +81,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # brings onto each other, 0, when debiased, for spaces that have nothing to do with each other.
 
 # %% [markdown] tags=["of-the-record"]
-# :::{dropdown} Before you look: which are more alike: English and another language in one encoder, or the same in a pair of encoders that share neither a vocabulary nor a first weight?
+# :::{dropdown} Before you look: which are more alike: English and another language in one encoder, or the same in a pair of encoders that share no vocabulary and never meet?
 # Those of two, a little, on average over layers and four languages; with French and with German it cannot be told. CKA is .54<!-- value: CKA of one bilingual --> in one encoder and .58<!-- value: CKA of two monolingual --> in two.
 # :::
 
@@ -207,6 +207,7 @@ cka.layer_widget(chapter, "ru", "zh")
 #
 # - The controlled languages speak of one world in the same proportions: their texts have the same shape by construction, and
 #   encoders that learn it may agree more than on real text. Real texts differ in what they speak of, too.
+# - The two encoders of a pair begin from the same first weights, which those of the paper do not ({ref}`what hangs on it <negative-same-weights>`).
 # - For *English twice* the paper compares sentences with their paraphrases (translated to French and back); here both
 #   encoders read the same sentences, so the value is an upper bound.
 # - The paper puts four Transformer layers above the frozen ones; here it is one, on real text two, as the encoders are small.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -79,11 +80,22 @@ def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
             first, *rest = figure["caption"].split("\n\n")
             rest.append(_of_own(chapter, given, defaults, recorded) if own else recorded)
             first += _badges(cell, otherwise="recorded" if recorded else "live")
-            figure["caption"] = "\n\n".join([first, *filter(None, rest)])
+            figure["caption"] = _with_apostrophes("\n\n".join([first, *filter(None, rest)]))
         tags = cell["metadata"].get("tags", [])
         prepares = cell["cell_type"] == "code" and not cell["outputs"] and "parameters" not in tags
         if prepares and "remove-cell" not in tags:
             cell["metadata"]["tags"] = [*tags, "remove-cell"]
+
+
+def _with_apostrophes(caption: str) -> str:
+    """As Sphinx sets them in text, but not in captions; commands stay as they are."""
+    pieces = caption.split("`")
+    return "`".join(
+        [
+            re.sub(r"(?<=\w)'", "\N{RIGHT SINGLE QUOTATION MARK}", of) if n % 2 == 0 else of
+            for n, of in enumerate(pieces)
+        ]
+    )
 
 
 def _without_kernel(notebook: dict[str, Any]) -> None:

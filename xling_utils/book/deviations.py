@@ -81,7 +81,7 @@ def _setup(name: str, setup: Setup, claims: Sequence[Claim]) -> str:
     head = "".join(f'<th scope="col">{shown}</th>' for shown in columns)
     rows = "".join(
         f'<tr><th scope="row">{field}</th>'
-        + "".join(f'<td data-of="{shown}">{escape(told[n])}</td>' for shown, told in columns.items())
+        + "".join(f'<td data-of="{shown}">{_set(told[n])}</td>' for shown, told in columns.items())
         + "</tr>"
         for n, field in enumerate(FIELDS)
     )
@@ -92,6 +92,11 @@ def _setup(name: str, setup: Setup, claims: Sequence[Claim]) -> str:
         f"<details><summary>What is asked of its {len(claims)} claims</summary><ul>{asked}</ul></details></div>\n"
         "```\n\n"
     )
+
+
+def _set(text: str) -> str:
+    """As HTML, with the apostrophes that text elsewhere has."""
+    return escape(text, quote=False).replace("'", "\N{RIGHT SINGLE QUOTATION MARK}")
 
 
 def ours(claims: Sequence[Claim], scale: str) -> list[str]:

@@ -62,6 +62,8 @@ CONTRAST_MARKS = {
 WIDTH, HEIGHT = 640, 260
 """Of a figure where nothing fits it to its column: in a notebook, as a picture."""
 NAME_OF_A_LINE, NAME_OF_A_LANGUAGE = 48, 40  # pixels
+HIGH_CHANCE = 0.2
+"""From which on an axis begins near it: below it there is nothing to see."""
 
 
 def colours(models: Sequence[str]) -> alt.Color:
@@ -105,7 +107,8 @@ def intervals(
         scale=alt.Scale(domain=sources, range=[SOURCE_SHAPES[name] for name in sources]),
         legend=alt.Legend(title=None, orient="top"),
     )
-    y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True))
+    low = float(chance["value"].min()) < HIGH_CHANCE
+    y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=low))
     bars = base.mark_rule(strokeWidth=2.5).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
     marks = base.mark_point(size=75, filled=True, opacity=1).encode(y=y, shape=shape)
     layers = [bars.add_params(pick), marks]

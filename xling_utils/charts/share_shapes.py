@@ -44,7 +44,7 @@ def shares(
     x = alt.X(
         "left:Q",
         title=x_title,
-        axis=alt.Axis(format=".0%", tickCount=5),
+        axis=alt.Axis(labelExpr="format(100 * datum.value, '.0f') + '\N{NO-BREAK SPACE}%'", tickCount=5),
         scale=alt.Scale(domain=[LEAST, most], nice=False),
     )
     bars = base.mark_rule(strokeWidth=2.5, clip=True).encode(x=alt.X("low:Q", title=x_title), x2="high:Q")
