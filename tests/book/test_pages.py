@@ -33,15 +33,16 @@ const under = (text) => {  // the field of a heat map that the text stands on
     return at.left <= x && x <= at.right && at.top <= y && y <= at.bottom;
   }).pop();
 };
-const turned = (colour) => {  // by half a circle of hues, after inversion
-  const [r, g, b] = colour.map((value) => 255 - value), middle = 0.213 * r + 0.715 * g + 0.072 * b;
+const turned = (colour, share) => {  // by half a circle of hues, after an inversion of so much
+  const [r, g, b] = colour.map((value) => share * (255 - value) + (1 - share) * value), middle = 0.213 * r + 0.715 * g + 0.072 * b;
   return [r, g, b].map((value) => Math.min(255, Math.max(0, 2 * middle - value)));
 };
 const behind = (element) => {
   const field = element instanceof SVGElement ? under(element) : undefined;
   if (field) {
     const { fill, filter } = getComputedStyle(field);
-    return filter.startsWith("invert(1) hue-rotate") ? turned(parse(fill)) : parse(fill);
+    const inverted = filter.match(/^invert\\(([\\d.]+)\\) hue-rotate/);
+    return inverted ? turned(parse(fill), Number(inverted[1])) : parse(fill);
   }
   for (let at = element; at; at = at.parentElement) {
     const [r, g, b, a = 1] = parse(getComputedStyle(at).backgroundColor);
