@@ -34,7 +34,8 @@ const under = (text) => {  // the field of a heat map that the text stands on
   }).pop();
 };
 const turned = (colour, share) => {  // by half a circle of hues, after an inversion of so much
-  const [r, g, b] = colour.map((value) => share * (255 - value) + (1 - share) * value), middle = 0.213 * r + 0.715 * g + 0.072 * b;
+  const [r, g, b] = colour.map((value) => share * (255 - value) + (1 - share) * value);
+  const middle = 0.213 * r + 0.715 * g + 0.072 * b;
   return [r, g, b].map((value) => Math.min(255, Math.max(0, 2 * middle - value)));
 };
 const behind = (element) => {

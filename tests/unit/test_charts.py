@@ -120,10 +120,10 @@ def test_a_chart_without_any_interval_is_json() -> None:
     json.dumps(bundle, allow_nan=False)
 
 
-def test_numbers_have_eight_digits() -> None:
+def test_numbers_have_six_digits() -> None:
     spec = {"datasets": {"rows": [{"value": 2 / 3, "tokens": 13_327_805.0, "n": 123_456_789, "name": "a"}]}}
     (rows,) = offline.mime_bundle(intervals(RUNS).to_dict() | spec)[offline.VEGALITE]["datasets"].values()
-    assert rows == [{"value": 0.66666667, "tokens": 13_327_805.0, "n": 123_456_789, "name": "a"}]
+    assert rows == [{"value": 0.666667, "tokens": 13_327_805.0, "n": 123_456_789, "name": "a"}]
 
 
 def test_a_list_of_languages_appears_only_where_there_are_several() -> None:

@@ -96,15 +96,15 @@ def svg(chart: Any) -> str:
 
 
 def _as_json(value: Any) -> Any:
-    """Numbers at eight digits, half of what pages would hold otherwise. JSON has no word for what is no number: Altair
-    leaves it in columns of objects."""
+    """Numbers at six digits, as rows of records have them, and whole ones with all of theirs. JSON has no word for what
+    is no number: Altair leaves it in columns of objects."""
     if isinstance(value, dict):
         return {key: _as_json(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_as_json(each) for each in value]
-    if not isinstance(value, float):
+    if not isinstance(value, float) or value.is_integer():
         return value
-    return None if math.isnan(value) else float(f"{value:.8g}")
+    return None if math.isnan(value) else float(f"{value:.6g}")
 
 
 def describe(spec: dict[str, Any]) -> str:
