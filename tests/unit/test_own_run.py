@@ -78,3 +78,25 @@ def test_a_figure_says_where_its_numbers_come_from() -> None:
     assert chapter_pages._badges(cell(None), "live") == " [live]{.badge-live}"
     assert chapter_pages._badges(cell("French"), "recorded") == " [recorded]{.badge-recorded}"
     assert chapter_pages._badges({"outputs": []}, "recorded") == ""
+
+
+def test_a_command_that_is_long_is_told_once_a_page() -> None:
+    notebook = jupytext.read(CHAPTERS[3])  # of twenty seeds that take partners in turn
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":  # as executed; the first figure shows nothing
+            cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "drawn"}]
+            figure = cell["metadata"].get("mystnb", {}).get("figure", {})
+            if figure.get("name") == "fig-depth":
+                cell["outputs"] = []
+    chapter_pages._make_public(Path(__file__).parents[2], CHAPTERS[3].stem, notebook)
+    figures = [cell["metadata"].get("mystnb", {}).get("figure") for cell in notebook["cells"]]
+    drawn = [figure for figure in figures if figure and figure["name"] != "fig-depth"]
+    at_length = [figure["name"] for figure in drawn if "--records-only" in figure["caption"]]
+    first, *others = [figure for figure in drawn if "natural" not in figure["name"]]
+    assert at_length.count(first["name"]) == 1 and len(at_length) <= 2  # one a world
+    assert others and all(f"made as those of {{numref}}`{first['name']}`." in each["caption"] for each in others)
+
+
+def test_apostrophes_of_captions_are_set_and_commands_are_not() -> None:
+    set_ = chapter_pages._with_apostrophes("The languages' means, Dufter's: `run -p languages '[de]'`.")
+    assert set_ == "The languages’ means, Dufter’s: `run -p languages '[de]'`."

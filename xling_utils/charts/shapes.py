@@ -107,8 +107,8 @@ def intervals(
         scale=alt.Scale(domain=sources, range=[SOURCE_SHAPES[name] for name in sources]),
         legend=alt.Legend(title=None, orient="top"),
     )
-    low = float(chance["value"].min()) < HIGH_CHANCE
-    y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=low))
+    near_chance = bool(chance["value"].min() >= HIGH_CHANCE)
+    y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=not near_chance))
     bars = base.mark_rule(strokeWidth=2.5).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
     marks = base.mark_point(size=75, filled=True, opacity=1).encode(y=y, shape=shape)
     layers = [bars.add_params(pick), marks]
