@@ -17,7 +17,18 @@ from xling_utils.chapters import MODULES, columns, opened, records
 from xling_utils.charts import tables
 from xling_utils.claims import ledger, listing, plan, power, replication, testing
 from xling_utils.claims.predicates import Predicate, Sample, names_in
-from xling_utils.claims.verdicts import FAILS, HOLDS, IN_PART, OPEN, POWER, UNTESTABLE, UNTESTED, VERDICTS, part
+from xling_utils.claims.verdicts import (
+    DECIDED,
+    FAILS,
+    HOLDS,
+    IN_PART,
+    OPEN,
+    POWER,
+    UNTESTABLE,
+    UNTESTED,
+    VERDICTS,
+    part,
+)
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES
 
@@ -252,6 +263,8 @@ def test_the_page_escapes_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None
     bars = ledger_page.summary()
     for paper in "ABCDE":
         assert re.search(rf'aria-label="{paper}: \d+ ', bars)
+    decided = [sum(each.verdict in DECIDED for each in ledger.findings(scale)) for scale in ("controlled", "natural")]
+    assert f"{decided[0]} in the controlled world and {decided[1]} on real text." in bars
 
 
 @pytest.mark.parametrize(

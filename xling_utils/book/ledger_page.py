@@ -16,7 +16,8 @@ from xling_utils.claims.testing import Finding
 from xling_utils.claims.verdicts import CRITERIA, DECIDED, DECIDES, FAILS, HOLDS, OPEN, VERDICTS
 from xling_utils.core.templates import rendered
 
-SHOWN = ("controlled", "natural")
+PLACES = {"controlled": "in the controlled world", "natural": "on real text"}
+SHOWN = tuple(PLACES)
 """The scales on the page; what the papers' scale would take is said once, above them."""
 PAPERS, OTHERS = ("A", "B", "C", "D", "E"), ("peer", "control")
 COUNTED = (*DECIDED, OPEN)
@@ -37,16 +38,24 @@ KINDS = {
 """Class of a piece of a bar, in the order of the bar -> its name."""
 
 
-def summary() -> str:
-    """HTML: for each paper and scale a bar of its claims by verdict, with a legend, readable without colour."""
-    rows = []
+def summary(number: int = 1) -> str:
+    """HTML: the figure of that number, for each paper and scale a bar of its claims by verdict, with a legend, readable
+    without colour."""
+    rows, decided = [], {}
     for scale in SHOWN:
         found = ledger.findings(scale)
+        decided[scale] = sum(each.verdict in DECIDED for each in found)
         rows.append(f"<p>{_scale(scale).capitalize()}</p>")
         for name, papers in {**{p: [p] for p in PAPERS}, "A to E": PAPERS, **{o: [o] for o in OTHERS}}.items():
             rows.append(_bar(name, Counter(_kind(each) for each in found if each.claim.paper in papers)))
     keys = "".join(f'<li class="{slug}"><span></span>{words}</li>' for slug, words in KINDS.items())
-    return f'<div class="ledger-bars" role="figure" aria-label="Claims by verdict"><ul>{keys}</ul>{"".join(rows)}</div>'
+    told = " and ".join(f"{count} {PLACES[scale]}" for scale, count in decided.items())
+    told = f"Of {len(ledger.load().claims)} claims are decided: {told}."
+    return (
+        f'<figure id="fig-verdicts"><div class="ledger-bars"><ul>{keys}</ul>{"".join(rows)}</div><figcaption><p>'
+        f'<span class="caption-number">Figure {number} </span><span class="caption-text">{told}</span></p>'
+        "</figcaption></figure>"
+    )
 
 
 def _kind(finding: Finding) -> str:

@@ -190,6 +190,7 @@ def filled(page: bytes, fills: Fills = NO_FILLS) -> bytes:
         tables = (ledger.page, ledger.summary, ledger.check, ledger.criteria, ledger.power)
         markup = {f"ledger {table.__name__}": table for table in tables}
         markup |= {f"figure {name}": partial(front_page.figure, name) for name in front_page.FIGURES}
+        markup["figure verdicts"] = partial(ledger.summary, len(front_page.FIGURES) + 1)
         written = {"deviations": deviations.page, "experiments": experiments.page, **fills}
         names = ", ".join((*markup, *written))
         name = mark[1].decode()
