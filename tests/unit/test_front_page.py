@@ -36,10 +36,12 @@ def test_what_is_left_is_a_share_of_what_is_above_chance() -> None:
 
 def test_every_mark_of_the_page_is_filled() -> None:
     page = INTRO.read_bytes()
-    assert set(re.findall(rb"<!-- fill: figure (.*) -->", page)) == {name.encode() for name in front_page.FIGURES}
+    drawn = [name.encode() for name in front_page.FIGURES]
+    assert re.findall(rb"<!-- fill: figure (.*) -->", page) == [*drawn, b"verdicts"], "as they are numbered"
     filled = rendering.filled(page).decode()
     assert "<!-- fill" not in filled and "<!-- value" not in filled
-    assert filled.count('class="output vega-chart"') == len(front_page.FIGURES)
+    assert filled.count('class="output vega-chart"') == len(drawn)
+    assert re.findall(r"Figure (\d) </span>", filled) == [str(number + 1) for number in range(len(drawn) + 1)]
     assert filled.count("vega-bundle.js") == 1, "the page loads the scripts of its charts once"
     assert front_page.values()["left shared parameters"] in filled
 
