@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from xling_utils.book import glossary_notes, own_run
 from xling_utils.book.parameters import default_parameters
 from xling_utils.chapters import of_ones_own
-from xling_utils.charts import offline
+from xling_utils.charts import offline, tables
 from xling_utils.charts.shapes import PAPER_SHAPES
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import json_object
@@ -90,12 +89,8 @@ def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
 def _with_apostrophes(caption: str) -> str:
     """As Sphinx sets them in text, but not in captions; commands stay as they are."""
     pieces = caption.split("`")
-    return "`".join(
-        [
-            re.sub(r"(?<=\w)'", "\N{RIGHT SINGLE QUOTATION MARK}", of) if n % 2 == 0 else of
-            for n, of in enumerate(pieces)
-        ]
-    )
+    pieces[::2] = map(tables.apostrophes, pieces[::2])
+    return "`".join(pieces)
 
 
 def _without_kernel(notebook: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ import pandas as pd
 from xling_utils.book import ledger_page
 from xling_utils.book.typed_facts import entries
 from xling_utils.chapters import MODULES, records, size_of
+from xling_utils.charts import tables
 from xling_utils.claims import ledger
 from xling_utils.claims.predicates import Rows, names_in
 from xling_utils.claims.testing import Claim
@@ -74,14 +75,14 @@ def page() -> str:
 
 
 def _setup(name: str, setup: Setup, claims: Sequence[Claim]) -> str:
-    columns = {"the paper": [getattr(setup, field) for field in FIELDS]}
+    columns = {"the paper": [tables.apostrophes(getattr(setup, field)) for field in FIELDS]}
     found = {scale: ours(claims, scale) for scale in SCALES}
     columns |= {SCALES[scale]: told for scale, told in found.items() if told}
     nothing = "".join(f"<p>{NOTHING[scale]}</p>" for scale, told in found.items() if not told)
     head = "".join(f'<th scope="col">{shown}</th>' for shown in columns)
     rows = "".join(
         f'<tr><th scope="row">{field}</th>'
-        + "".join(f'<td data-of="{shown}">{_set(told[n])}</td>' for shown, told in columns.items())
+        + "".join(f'<td data-of="{shown}">{escape(told[n])}</td>' for shown, told in columns.items())
         + "</tr>"
         for n, field in enumerate(FIELDS)
     )
@@ -92,11 +93,6 @@ def _setup(name: str, setup: Setup, claims: Sequence[Claim]) -> str:
         f"<details><summary>What is asked of its {len(claims)} claims</summary><ul>{asked}</ul></details></div>\n"
         "```\n\n"
     )
-
-
-def _set(text: str) -> str:
-    """As HTML, with the apostrophes that text elsewhere has."""
-    return escape(text, quote=False).replace("'", "\N{RIGHT SINGLE QUOTATION MARK}")
 
 
 def ours(claims: Sequence[Claim], scale: str) -> list[str]:

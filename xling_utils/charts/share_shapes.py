@@ -8,9 +8,9 @@ import altair as alt
 import pandas as pd
 
 from xling_utils.charts.contrast_shapes import placed
-from xling_utils.charts.shapes import SHOWN_COLOURS, framed
+from xling_utils.charts.shapes import CONTRAST_MARKS, framed
 
-WORLD_MARKS = {"controlled world": ("#1F83C4", "circle"), "real text": (SHOWN_COLOURS["real text"], "triangle")}
+WORLD_MARKS = {"controlled world": ("#1F83C4", "circle"), "real text": CONTRAST_MARKS["real text"]}
 """World -> colour and shape."""
 LEAST, WHOLE, MOST = -0.1, 1.1, 1.7
 """Of shares, that are shown: from the first to the second, or where bars go beyond it, to the last."""

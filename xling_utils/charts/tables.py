@@ -57,9 +57,14 @@ def typeset(text: str) -> str:
     return HYPHEN.sub("\N{MINUS SIGN}", text)
 
 
+def apostrophes(text: str) -> str:
+    """``text`` with the apostrophes of print."""
+    return APOSTROPHE.sub("\N{RIGHT SINGLE QUOTATION MARK}", text)
+
+
 def prose(text: str) -> str:
     """``text`` with the dashes and apostrophes of print."""
-    return APOSTROPHE.sub("\N{RIGHT SINGLE QUOTATION MARK}", text.replace(" - ", " \N{EN DASH} "))
+    return apostrophes(text.replace(" - ", " \N{EN DASH} "))
 
 
 def formula(text: str) -> str:

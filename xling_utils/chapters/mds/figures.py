@@ -12,7 +12,7 @@ from xling_utils.chapters.shared import published
 from xling_utils.chapters.shared.contrast_figures import paired
 from xling_utils.chapters.shared.contrasts import targets
 from xling_utils.chapters.shared.joint import A_LAYER, TRAINED, UNTRAINED, by_seed, layer_at, summary
-from xling_utils.charts import LANGUAGE_NAMES, layer_shapes, shift_shapes
+from xling_utils.charts import LANGUAGE_NAMES, layer_shapes, shift_shapes, tables
 from xling_utils.measures.names import METHODS, MOVED, PARSING, POS, TOKEN_TRANSLATION, UPPER, WHOLE
 from xling_utils.measures.names import SHIFTED_INFERENCE as NLI
 
@@ -81,7 +81,7 @@ def directions(rows: pd.DataFrame) -> Any:
 def grid_of(table: pd.DataFrame) -> Any:
     """Figure: the mean of all languages and both directions at every layer and weight."""
     rows = table[(table["model"] == TRAINED) & (table["task"] == TOKEN_TRANSLATION)]
-    name = {weight: f"{weight:g}".replace("-", "\N{MINUS SIGN}") for weight in sorted(rows["weight"].unique())}
+    name = {weight: tables.typeset(f"{weight:g}") for weight in sorted(rows["weight"].unique())}
     frames = []
     for shown, metric in MEASURES.items():
         found = rows[rows["metric"] == metric]
