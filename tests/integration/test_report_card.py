@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("en", "fr", "zh")
 DOCUMENTED = ".venv/bin/xling probe MODEL --data DIR --languages fr,zh"
 SENTENCES = 24
+TIE = 1e-4
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +59,18 @@ def said(data: Path) -> dict[str, list[str]]:
 
 
 def nearest(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Whether row i of ``y`` is the nearest to row i of ``x``."""
+    """Whether row i of ``y`` is the nearest to row i of ``x``, first for sure, then possibly: cosines that differ by
+    less than ``TIE`` are a matter of rounding. Pieces are not trained to the same ones twice, so such pairs come up."""
     x, y = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (x, y))
-    return (x @ y.T).argmax(axis=1) == np.arange(len(x))
+    cosines = x @ y.T
+    others = np.where(np.eye(len(x), dtype=bool), -1, cosines).max(axis=1)
+    return np.array([np.diag(cosines) - others > tie for tie in (TIE, -TIE)])
+
+
+def agrees(value: float, hits: np.ndarray) -> bool:
+    """Whether a share is that of ``hits``, of which :func:`nearest` tells the least and the most."""
+    low, high = hits.mean(axis=1)
+    return bool(low - 1e-5 <= value <= high + 1e-5)
 
 
 def criterion(x: np.ndarray, y: np.ndarray) -> float:
@@ -103,13 +113,13 @@ def test_a_card_says_what_transformers_alone_says(family: str, data: Path, tmp_p
             at = {"source": language, "layer": layer}
             (original,) = card.of("p_at_1", method="original", **at)["value"]
             (zero_mean,) = card.of("p_at_1", method="zero-mean", **at)["value"]
-            assert original == pytest.approx(nearest(x, y).mean(), abs=1e-5)
+            assert agrees(original, nearest(x, y))
             hits.append(nearest(x - means[language][layer], y - means["en"][layer]))
-            assert zero_mean == pytest.approx(hits[-1].mean(), abs=1e-5)
+            assert agrees(zero_mean, hits[-1])
             (cka,) = card.of("cka_debiased", target=language, layer=layer)["value"]
             assert cka == pytest.approx(likeness(vectors["en"][layer], vectors[language][layer]), abs=1e-3)
         (mean,) = card.of("p_at_1", method="zero-mean", source="all", layer=layer)["value"]
-        assert mean == pytest.approx(np.mean(hits), abs=1e-5)
+        assert agrees(mean, np.concatenate(hits, axis=1))
         tokens = {
             language: np.concatenate([states[layer] for states in of[1::2]]).astype(np.float64)
             for language, of in found.items()
