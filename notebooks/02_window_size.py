@@ -132,7 +132,7 @@ window_size.static_windows(chapter)
 # With the means left in, six tokens do better with much text, by 0.8<!-- value: short inputs gain with much real text, plain --> hundredths of mean reciprocal rank
 # (0.5<!-- value: short inputs gain with much real text, plain low --> to 1.1<!-- value: short inputs gain with much real text, plain high -->). With the means left in, these encoders were not shown to find more words than an untrained one ({ref}`negative-floors`).
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, the means taken out, five seeds cannot tell six tokens from twenty-four.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, the means taken out, five seeds cannot tell six tokens from twenty-four.\n\nMeans over the recorded seeds of each language, and above them the mean of these with its 95 % interval; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
 real = chapter.on_real_text
 window_size.inputs(real)
 

@@ -182,7 +182,7 @@ charts.show(overlap.mixed(chapter))
 # subject in common, though. The everyday sentences are Tatoeba's, which people translate into each other's languages: those that are tests here were taken out, but many
 # sentences of the two texts say the same, and two halves of a wiki do not.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-overlap-natural", "caption": "Without overlap languages of another script keep most of their alignment on average, those of English's alphabet much less of it; without order little is left of most.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-overlap-natural", "caption": "Without overlap languages of another script keep most of their alignment on average, those of English's alphabet much less of it; without order little is left of most.\n\nMeans over the recorded seeds of each language, and above them the mean of these with its 95 % interval; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
 real = chapter.on_real_text
 overlap.on_real_text(real)
 

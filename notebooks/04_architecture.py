@@ -176,7 +176,7 @@ architecture.compared(chapter)
 # A single layer seems to keep near the spelling. Of French, Spanish and German words it finds 99 %<!-- value: one layer gains where letters are shared --> more above chance than the base run does; of Russian,
 # Hindi and Chinese ones, which are written in other letters, 41 %<!-- value: one layer loses where letters are others --> fewer.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-architecture-natural", "caption": "On real text, too, a language that is kept apart is found no better than by a shuffled dictionary, as far as the means tell; a single layer finds more where letters are shared.\n\nRecorded seeds with 95 % intervals; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-architecture-natural", "caption": "On real text, too, a language that is kept apart is found no better than by a shuffled dictionary, as far as the means tell; a single layer finds more where letters are shared.\n\nMeans over the recorded seeds of each language, and above them the mean of these with its 95 % interval; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
 real = chapter.on_real_text
 architecture.on_real_text(real)
 

@@ -272,9 +272,11 @@ def test_languages_stand_by_value_with_their_gain_beside_them() -> None:
     rows = pd.DataFrame({"kind": ["as it is", "shifted"] * 2, "language": ["Thai", "Thai", "Urdu", "Urdu"],
                          "value": [0.4, 0.5, 0.6, 0.9], "gained": [None, -0.1, None, 0.3]})  # fmt: skip
     rows = rows.assign(measure="f1", low=0.1, high=0.9, seeds=3)
+    floors = pd.DataFrame({"measure": ["f1", "las"], "name": ["a guess", "a rule"], "value": [0.3, 0.2]})
     chart = shift_shapes.by_language(
-        rows, kinds=["as it is", "shifted"], measures=["f1"], gain="gain", description="By language."
+        rows, floors, kinds=["as it is", "shifted"], measures=["f1"], gain="gain", description="By language."
     )
     drawn = vl_convert.vegalite_to_svg(chart.to_dict() | {"width": 500})
     assert drawn.index(">Urdu<") < drawn.index(">Thai<")
     assert ">+0.300<" in drawn and ">\N{MINUS SIGN}0.100<" in drawn and ">gain<" in drawn and drawn.count(".100<") == 1
+    assert ">a guess<" in drawn and ">a rule<" not in drawn

@@ -120,7 +120,7 @@ def test_differences_are_paired_by_seed_and_in_percent_of_what_lies_above_a_gues
     assert told(0.55, 1, 2, 3) == told(0.55, 1) == [None], "the base is not above it"
 
 
-def test_real_text_is_drawn_a_mark_a_language():
+def test_real_text_is_drawn_a_mark_a_language_beneath_their_mean():
     rows = pd.DataFrame(
         [
             {"condition": condition, "seed": seed, "task": "NER", "metric": "f1", "target": target, "layer": None,
@@ -133,13 +133,21 @@ def test_real_text_is_drawn_a_mark_a_language():
     natural = scale("natural")
     assert contrast_figures.targets(rows) == ["fr", "ru"]
     found = contrast_figures.by_language(rows, natural, "condition")
-    assert set(found["shown"]) == {"French", "Russian"} and set(found["seeds"]) == {3}
+    assert dict(zip(found["shown"], found["seeds"], strict=True)) == {shapes.MEAN: 6, "French": 3, "Russian": 3}
+    assert found.loc[found["shown"] != shapes.MEAN, ["low", "high"]].isna().all(axis=None)
+    # t of 4 degrees: two languages' seeds, each .01 around the same mean
+    fake = found[found["shown"].eq(shapes.MEAN) & found["condition"].eq(overlap.FAKE)].iloc[0]
+    assert fake["value"] == pytest.approx(0.62) and fake["high"] - 0.62 == pytest.approx(
+        2.776 * 0.01 / 6**0.5, abs=1e-4
+    )
     floors = contrast_figures.floors(rows[rows["target"] != "en"])
     spec = contrast_figures.figure(found, floors, overlap.ORDER, "A description.").to_dict()
     drawn = next(
         layer["encoding"]["color"]["scale"]["domain"] for layer in spec["layer"] if "color" in layer["encoding"]
     )
-    assert drawn == ["French", "Russian"]
+    assert drawn == [shapes.MEAN, "French", "Russian"]
+    alone = contrast_figures.by_language(rows[rows["target"] != "ru"], natural, "condition")
+    assert set(alone["shown"]) == {"French"} and alone["high"].notna().all()
     nothing = rows.iloc[:0]
     assert contrast_figures.by_language(nothing, natural, "condition").empty
 

@@ -8,7 +8,16 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from xling_utils.charts.shapes import CONTRAST_MARKS, framed, measure_choice, named_below, tooltip, within
+from xling_utils.charts.shapes import (
+    CONTRAST_MARKS,
+    LANGUAGE_MARKS,
+    MEAN,
+    framed,
+    measure_choice,
+    named_below,
+    tooltip,
+    within,
+)
 
 TWO_LINES = (
     "split(replace(replace(datum.label, regexp('^(?=.{20})(.*?), '), '$1,|'), "
@@ -23,7 +32,8 @@ def contrasts(
     rows: pd.DataFrame, floors: pd.DataFrame, *, conditions: Sequence[str], measures: Sequence[str], description: str
 ) -> alt.LayerChart:
     """One line a condition, for the measure chosen from a list below: a mark at ``value``, a bar from ``low`` to
-    ``high`` over seeds, but not beyond 0 and 1. Marks stand around the middle of their line.
+    ``high`` over seeds, but not beyond 0 and 1. Marks stand around the middle of their line, those of languages side by
+    side beneath :data:`MEAN`.
 
     ``rows`` has columns ``condition``, ``measure``, ``shown`` (a key of ``CONTRAST_MARKS``), ``value``, ``low``,
     ``high`` (no bar where they are NaN), ``seeds``; ``floors`` (``measure``, ``name``, ``value``) are drawn as dashed
@@ -33,9 +43,12 @@ def contrasts(
     two_lines = alt.Axis(labelLimit=150, grid=True, labelExpr=TWO_LINES)
     shown = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
     legend = alt.Legend(title=None, orient="top", values=_of_measure(rows, shown), offset=NAME_OF_A_FLOOR)
-    most = len(shown) / 2
+    beneath = [name for name in shown if MEAN in shown and name in LANGUAGE_MARKS]
+    told = rows.assign(beside=rows["shown"].where(~rows["shown"].isin(beneath), "languages"))
+    heights = [*(name for name in shown if name not in beneath), *(["languages"] if beneath else [])]
+    most = len(heights) / 2
     base = (
-        within(alt.Chart(placed(rows, shown, ["condition", "measure"], "shown")))
+        within(alt.Chart(placed(told, heights, ["condition", "measure"], "beside")))
         .transform_filter("datum.measure == measure_shown")
         .encode(
             y=alt.Y("condition:N", sort=list(conditions), title=None, axis=two_lines),
@@ -50,21 +63,27 @@ def contrasts(
     )
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True))
     bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("bottom:Q", title=None), x2="top:Q")
-    marks = base.mark_point(size=110, filled=True, opacity=1).encode(
+    marks = base.mark_point(filled=True, opacity=1).encode(
         x=x,
+        size=alt.condition(alt.FieldOneOfPredicate("shown", beneath), alt.value(60), alt.value(110)),
         shape=alt.Shape(
             "shown:N",
             scale=alt.Scale(domain=shown, range=[CONTRAST_MARKS[name][1] for name in shown]),
             legend=legend,
         ),
     )
-    line = alt.Chart(floors).transform_filter("datum.measure == measure_shown").encode(x="value:Q")
-    floor = line.mark_rule(strokeDash=[4, 4], color="#888888")
-    name = line.mark_text(baseline="bottom", dy=-3, color="currentColor", fontSize=11)  # above, where no mark is
-    chart = alt.layer(bars, marks, floor, name.encode(y=alt.value(0), text="name:N"))
-    line_height = max(34, 11 * len(shown))  # room for the marks of a condition, one below the other
+    chart = alt.layer(bars, marks, *floor_lines(floors))
+    line_height = max(34, 11 * len(heights))  # room for the marks of a condition, one below the other
     height = max(120, line_height * len(conditions))
     return framed(chart.add_params(measure), description, height, title=named_below(measure))
+
+
+def floor_lines(floors: pd.DataFrame) -> tuple[alt.Chart, alt.Chart]:
+    """What knowing nothing gets at the measure that is chosen, ``floors`` as in :func:`contrasts`: dashed lines, and
+    their names above the axes, where no mark is."""
+    line = alt.Chart(floors).transform_filter("datum.measure == measure_shown").encode(x="value:Q")
+    name = line.mark_text(baseline="bottom", dy=-3, color="currentColor", fontSize=11)
+    return line.mark_rule(strokeDash=[4, 4], color="#888888"), name.encode(y=alt.value(0), text="name:N")
 
 
 def placed(rows: pd.DataFrame, shown: Sequence[str], line: Sequence[str], told: str) -> pd.DataFrame:

@@ -127,8 +127,9 @@ def _there(rows: alt.Chart, kinds: Sequence[str]) -> list[str]:
     return [kind for kind in kinds if kind in set(rows.data["kind"])]
 
 
-def by_kind(rows: alt.Chart, kinds: Sequence[str], *told: str) -> tuple[alt.Parameter, alt.Chart]:
-    """``rows`` in a colour a kind, of which a click on the legend picks one; tooltips say the columns ``told``."""
+def by_kind(rows: alt.Chart, kinds: Sequence[str], *told: str, offset: int = 18) -> tuple[alt.Parameter, alt.Chart]:
+    """``rows`` in a colour a kind, of which a click on the legend, ``offset`` pixels above, picks one; tooltips say the
+    columns ``told``."""
     pick = alt.selection_point(fields=["kind"], bind="legend", name="kind_pick")
     there = _there(rows, kinds)
     hues, greys = iter(HUES), iter(GREYS)
@@ -139,7 +140,7 @@ def by_kind(rows: alt.Chart, kinds: Sequence[str], *told: str) -> tuple[alt.Para
     colour = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=there, range=palette),
-        legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240),
+        legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240, offset=offset),
     )
     faint = alt.condition(pick, alt.value(1.0), alt.value(0.12))
     return pick, rows.encode(color=colour, opacity=faint, tooltip=tooltip(*told))

@@ -54,7 +54,9 @@ LANGUAGE_MARKS = {
 }  # fmt: skip
 """Language -> colour and shape: a hue of its own for each that chapters 2 to 4 read as real text. Two others may share
 one, then their shapes differ."""
+MEAN = "mean of these languages"
 CONTRAST_MARKS = {
+    MEAN: ("#7A7A7A", "diamond"),
     **{name: (SHOWN_COLOURS[name], shape) for name, shape in (SOURCE_SHAPES | PAPER_SHAPES).items()},
     "real text": (SHOWN_COLOURS["real text"], "triangle"),
     **LANGUAGE_MARKS,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
+from xling_utils.charts.contrast_shapes import NAME_OF_A_FLOOR, floor_lines
 from xling_utils.charts.layer_shapes import by_kind, lines
 from xling_utils.charts.shapes import framed, layer_choice, measure_choice, named_below
 
@@ -42,17 +43,19 @@ def over_weights_only(rows: pd.DataFrame, *, kinds: Sequence[str], y_title: str,
 
 
 def by_language(
-    rows: pd.DataFrame, *, kinds: Sequence[str], measures: Sequence[str], gain: str, description: str
-) -> alt.LayerChart:
+    rows: pd.DataFrame, floors: pd.DataFrame, *, kinds: Sequence[str], measures: Sequence[str], gain: str,
+    description: str,
+) -> alt.LayerChart:  # fmt: skip
     """A line a language, the best first, a mark a kind with a bar from ``low`` to ``high``, for the measure chosen from
     a list below; to the right a difference, under the heading ``gain``.
 
     ``rows`` has columns ``kind``, ``measure``, ``language``, ``value``, ``low``, ``high``, ``seeds`` and
-    ``gained``, the difference of the language, in one of its rows and missing in the others. The legend picks a kind.
+    ``gained``, the difference of the language, in one of its rows and missing in the others; ``floors`` as
+    ``contrast_shapes.contrasts`` takes them. The legend picks a kind.
     """
     measure = measure_choice(measures)
     chosen = alt.Chart(rows).transform_filter("datum.measure == measure_shown")
-    pick, base = by_kind(chosen, kinds, "language:N", "kind:N")
+    pick, base = by_kind(chosen, kinds, "language:N", "kind:N", offset=NAME_OF_A_FLOOR)
     best_first = alt.EncodingSortField("value", "max", "descending")
     base = base.encode(y=alt.Y("language:N", sort=best_first, title=None, axis=alt.Axis(grid=True)))
     marked = base.encode(yOffset=alt.YOffset("kind:N", sort=list(kinds)))
@@ -75,7 +78,7 @@ def by_language(
     heading = alt.Chart(pd.DataFrame({"gain": [gain]}), mark=text).encode(
         x=alt.value("width"), y=alt.value(-8), text="gain:N"
     )
-    chart = alt.layer(bars.add_params(pick), marks, gained, heading).add_params(measure)
+    chart = alt.layer(bars.add_params(pick), marks, *floor_lines(floors), gained, heading).add_params(measure)
     height = 34 * rows["language"].nunique()
     return framed(
         chart,

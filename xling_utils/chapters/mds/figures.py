@@ -26,7 +26,7 @@ SYNTAX = {
     "parsing, unlabelled (UAS)": (PARSING, "uas"),
     "parts of speech (accuracy)": (POS, "accuracy"),
 }
-INFERENCE_KINDS = (WHOLE, UPPER, MOVED, "commonest label")
+INFERENCE_KINDS, GUESS = (WHOLE, UPPER, MOVED), "commonest label"
 SYNTAX_KINDS = METHODS
 EVERY = "all languages"
 FROM, TO = "from English", "to English"
@@ -134,13 +134,18 @@ def strayed(table: pd.DataFrame, most: int = 5) -> pd.DataFrame:
 
 
 def transfer(
-    table: pd.DataFrame, measures: Mapping[str, tuple[str, str]], kinds: Sequence[str], *, gain: tuple[str, str]
-) -> Any:
-    """Figure: ``measures``, name -> task and metric, in each language by method (``kinds``), and what the second of
-    ``gain`` has more than the first; none where nothing was measured."""
-    frames = []
+    table: pd.DataFrame, measures: Mapping[str, tuple[str, str]], kinds: Sequence[str], *, gain: tuple[str, str],
+    floor: str | None = None,
+) -> Any:  # fmt: skip
+    """Figure: ``measures``, name -> task and metric, in each language by method (``kinds``), what the second of
+    ``gain`` has more than the first, and on average over languages the method ``floor``, which learned nothing; none
+    where nothing was measured."""
+    frames, floors = [], []
     for shown, (task, metric) in measures.items():
-        rows = table[(table["task"] == task) & (table["metric"] == metric) & table["method"].isin(list(kinds))]
+        measured = table[(table["task"] == task) & (table["metric"] == metric)]
+        rows, nothing = measured[measured["method"].isin(list(kinds))], measured[measured["method"] == floor]
+        if len(nothing):
+            floors.append({"measure": shown, "name": floor, "value": nothing["value"].mean()})
         of = {method: rows[rows["method"] == method] for method in gain}
         gained = {
             language: paired(*(of[method][of[method]["target"] == language] for method in gain[::-1])).value
@@ -153,14 +158,15 @@ def transfer(
         return None
     named = found.assign(language=[LANGUAGE_NAMES[language] for language in found["target"]])
     return shift_shapes.by_language(
-        named, kinds=list(kinds), measures=list(dict.fromkeys(named["measure"])), gain="gain",
+        named, pd.DataFrame(floors, columns=["measure", "name", "value"]), kinds=list(kinds),
+        measures=list(dict.fromkeys(named["measure"])), gain="gain",
         description="Transfer to each language by what was done with the languages' means.",
     )  # fmt: skip
 
 
 def inference(table: pd.DataFrame) -> Any:
-    """Figure: :func:`transfer` of inference, by what is fine-tuned and whether it is then moved."""
-    return transfer(table, INFERENCE, INFERENCE_KINDS, gain=(UPPER, MOVED))
+    """Figure: :func:`transfer` of inference, by what is fine-tuned and whether it is then moved, above a guess."""
+    return transfer(table, INFERENCE, INFERENCE_KINDS, gain=(UPPER, MOVED), floor=GUESS)
 
 
 def syntax(table: pd.DataFrame) -> Any:

@@ -78,15 +78,19 @@ def _drawn(frames: Sequence[pd.DataFrame], by: str) -> pd.DataFrame:
 
 
 def by_language(table: pd.DataFrame, scale: Scale, by: str) -> pd.DataFrame:
-    """Recorded rows as ``contrast_shapes.contrasts`` takes them: a mean over seeds for each language beside
-    English."""
-    from xling_utils.charts import LANGUAGE_NAMES
+    """Recorded rows as ``contrast_shapes.contrasts`` takes them: a mean over seeds for each language beside English,
+    and, of several, the mean over those that a condition was run in, with its interval."""
+    from xling_utils.charts import LANGUAGE_NAMES, shapes
 
-    frames = []
-    for target in targets(table):
-        means = summary(values(table[table["target"] == target], scale, [by], target), [by, "measure"])
-        frames.append(means.assign(shown=LANGUAGE_NAMES[target]))
-    return _drawn(frames, by)
+    languages = targets(table)
+    found = [values(table[table["target"] == target], scale, [by], target) for target in languages]
+    means = [
+        summary(of, [by, "measure"]).assign(shown=LANGUAGE_NAMES[of["partner"].iloc[0]]) for of in found if len(of)
+    ]
+    if len(means) < 2:
+        return _drawn(means, by)
+    whole = summary(pd.concat(found, ignore_index=True), [by, "measure"]).assign(shown=shapes.MEAN)
+    return _drawn([whole, *(of.assign(low=float("nan"), high=float("nan")) for of in means)], by)
 
 
 def floors(table: pd.DataFrame) -> pd.DataFrame:
@@ -127,8 +131,8 @@ def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], d
 
 
 def on_real_text(chapter: Opened, rows: pd.DataFrame, description: str, *languages: str) -> Any:
-    """Figure: the conditions of recorded ``rows`` (with a column ``condition``) in every language; above what knowing
-    nothing gets in ``languages``, or in all."""
+    """Figure: the conditions of recorded ``rows`` (with a column ``condition``) in every language and on average; above
+    what knowing nothing gets in ``languages``, or in all."""
     recorded = chapter.recorded
     floor = floors(recorded[recorded["target"].isin(languages or targets(recorded))])
     drawn = by_language(rows, chapter.sizes, "condition")
