@@ -118,7 +118,7 @@ data_size.inference(chapter)
 # (5.9<!-- value: French inference in the controlled world low --> to 6.6<!-- value: French inference in the controlled world high -->), though the same encoders
 # retrieve French words at 13.0<!-- value: base run above chance --> times chance. Of these points pretraining adds 2.6<!-- value: French inference that pretraining adds -->
 # (1.9<!-- value: French inference that pretraining adds low --> to 3.2<!-- value: French inference that pretraining adds high -->); the others an untrained encoder is taught, too. That is little, and enough to compare models by:
-# on little text BERT carries more into French than either static model, on much text more than word2vec, and much text does not add two points, which would matter. Nor does the model that
+# on little text, read for as long as much, BERT carries more into French than either static model, on much text more than word2vec, and much text does not add two points, which would matter. Nor does the model that
 # finds most words transfer best: word2vec finds more of them than BERT, and transfers less. Why it is
 # little is not tested. Our guess is the task: contradictions are made with *not* and with opposites, and in encoders of the {ref}`earlier recipe <recipe>` *not* did not align. A word that
 # decides a sentence weighs little in an average over words.

@@ -21,7 +21,7 @@
 #
 # **The answer.** For words, in the controlled world, nearly all of them: where a language has its embeddings and most of its blocks for itself,
 # 2 %<!-- value: left shared parameters -->
-# (0 %<!-- value: left shared parameters low --> to 4 %<!-- value: left shared parameters high -->) of the alignment above chance is left, and the first block apart costs most of it. Inference and names lose less. Depth, heads, objective and separators move it far less,
+# (0 %<!-- value: left shared parameters low --> to 4 %<!-- value: left shared parameters high -->) of the alignment above chance is left, and the first block apart costs most of it. With blocks alone apart inference and names lose less; with the embeddings as well names lose everything, and inference falls below an untrained encoder's. Depth, heads, objective and separators move it far less,
 # and depth not as the papers saw it.
 #
 # **The question.** How much of the encoder can be taken away, or kept apart for each language, before its two languages
@@ -88,7 +88,7 @@ architecture.factor(chapter, "depth")
 # 49 %<!-- value: a narrow encoder loses -->. A single head loses 14 %<!-- value: a single head loses -->.
 #
 # K et al. ask another question of depth, heads and parameters: how far English and the other language lie apart, the less the better. So does
-# {doc}`the ledger </book/ledger>`, and says that over the four depths the gap does not shrink: that of names grows, that of inference cannot be told. Three layers learn more English inference than one, and most of that stays there; six learn less, and so have a smaller gap by itself. An encoder that does not learn the task in English has no gap to show. A narrow one is right in
+# {doc}`the ledger </book/ledger>`, and says that over the four depths the gap is not shown to shrink: that of names grows, that of inference cannot be told. Three layers learn more English inference than one, and most of that stays there; six learn less, and so have a smaller gap by itself. An encoder that does not learn the task in English has no gap to show. A narrow one is right in
 # .40<!-- value: inference in English of a narrow encoder --> of the English pairs, the base run in .73<!-- value: inference in English of the base run -->, and their gaps are
 # .03<!-- value: gap of a narrow encoder --> and .33<!-- value: gap of the base run -->. So it is for want of English, and not for what crosses over, that too few parameters do not widen
 # the gap here, and that few parameters in all layers leave a smaller one than many in a single layer: the ledger calls both not testable at this size.
@@ -125,7 +125,7 @@ architecture.factor(chapter, "tokens")
 # Next sentence prediction, which hurt the encoders of K et al., and separators make no difference to the other language that twenty seeds could tell; a loss of two points of inference is ruled out. Tokens
 # do. With characters 78 %<!-- value: characters lose --> of the alignment above chance is lost; with whole words 29 %<!-- value: words gain --> are gained. Names gain by words, too, where the papers' did
 # better with pieces. Our languages are uninflected: a word has one form, pieces have none to tell apart, and the vocabulary of words has them all. Inference is not compared: pairs in pieces are cut more often. What characters do to inference and names is not asked here: an input
-# is too short for two sentences in characters, much of which is cut.
+# is too short for two sentences in characters, and for the end of one with names.
 
 # %% [markdown]
 # ## What is kept apart
@@ -133,18 +133,18 @@ architecture.factor(chapter, "tokens")
 # Each language has its own embeddings (positions and softmax included), its own bottom blocks, or both. What a language
 # has for itself stays frozen in fine-tuning, as in the paper: English must not train what other languages do not use.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separate", "caption": "The more blocks a language has for itself, the fewer of its words are found; with its embeddings and the first block apart next to nothing is left, and a second block takes no more that would matter.\n\nMarks as above; triangles, of the other measures, are C's table 1."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-separate", "caption": "The more blocks a language has for itself, the fewer of its words are found; with its embeddings and the first block apart next to nothing is left, so that a second block has no more to take.\n\nMarks as above; triangles, of the other measures, are C's table 1."}}
 architecture.factor(chapter, "separate")
 
 # %% [markdown] tags=["of-the-record"]
 # The first of three blocks for itself costs a language 63 %<!-- value: the bottom third apart loses --> of its alignment above chance, two of them 87 %<!-- value: blocks apart lose -->.
 # And the embedding layer? Separate *vocabularies* took every shared token but the special ones away in {doc}`chapter 3 <03_overlap>` and left most of the alignment;
 # separate embedding *layers* cost 86 %<!-- value: embeddings apart lose --> (79 %<!-- value: embeddings apart lose low --> to 93 %<!-- value: embeddings apart lose high -->). What the second take away and the first do not is
-# the special tokens, the positions and the softmax. What is left is little, and for words and inference more than
+# the special tokens, the positions and the softmax. What is left is little, and for words more than
 # nothing: anchors and a shared softmax are not strictly necessary, as Wu, Conneau et al. say.
 #
-# So for words and inference blocks in common are worth more than word pieces in common, or a topic; for names more than word pieces. With embeddings and two blocks apart next to no alignment of words is left, and of inference a little: more than
-# what {doc}`the ledger </book/ledger>` allows for none.
+# So for words and inference blocks in common are worth more than word pieces in common, or a topic; for names more than word pieces. With embeddings and two blocks apart next to no alignment of words is left, and no names; of inference a little, more than
+# what {doc}`the ledger </book/ledger>` allows for none, and less than an untrained encoder has.
 
 # %% [markdown]
 # ## In percent
@@ -213,7 +213,7 @@ charts.show(chapter.record())
 # %% [markdown] tags=["of-the-record"]
 # ## In short
 #
-# - In the controlled world what counts is what the languages have to share: with embeddings and most blocks for itself next to none of a language's words are found, though a little inference is left.
+# - In the controlled world what counts is what the languages have to share: with embeddings and most blocks for itself next to none of a language's words and no names are found, and less inference than an untrained encoder has.
 # - Depth, heads and objective matter far less for words there. A narrow encoder aligns far less, and words do better than characters.
 # - Of depth, heads, objective and separators one seed could have told another story; of what is kept apart none would for words; for names some would. Of differences as small as those of heads twenty still cannot tell all.
 

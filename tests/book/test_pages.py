@@ -135,6 +135,8 @@ def shows_everything(browser: Browser, width: int, scheme: str, *, sample: bool)
         assert browser.run(CUT) == []
     assert browser.run("return document.querySelectorAll('mjx-merror, [data-mjx-error]').length") == 0
     assert browser.run(FAINT, ".bd-article :is(p, li, td, th, h1, h2, h3, a, span, label), .vega-chart text") == []
+    if width not in (min(VIEWS), max(VIEWS)):  # what is to be seen there is to be seen on a phone, too
+        return
     if scheme == VIEWS[width][0]:
         assert axe.violations(browser) == []
     # Width changes no colour of an article, whose contrast FAINT has looked at.

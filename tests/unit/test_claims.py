@@ -73,7 +73,7 @@ def test_all_but_a_few_claims_are_tested_in_the_controlled_world(listed: list[di
     of_papers = [claim for claim in listed if claim["paper"] in ledger_page.PAPERS]
     found = {claim["id"]: claim["scales"]["controlled"] for claim in of_papers}
     untested = {name: each["reason"] for name, each in found.items() if each["verdict"] == UNTESTED}
-    assert len(untested) <= 10, untested
+    assert len(untested) <= 11, untested
 
 
 def test_figures_of_claims_are_figures_of_their_chapters() -> None:
