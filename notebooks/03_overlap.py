@@ -154,7 +154,7 @@ charts.show(overlap.mixed(chapter))
 
 # %% [markdown] tags=["of-the-record"]
 # Theirs finds mixed pairs much harder. Ours finds them much harder than English pairs, but on average not harder than pairs that are both in the other language: with the premise in English they
-# are easier, and with the hypothesis in English a little harder. In this world the words of a premise alone tell something of the label ({ref}`controlled-inference`), which favours an English premise.
+# are easier, and with the hypothesis in English a little harder. In this world the words of a premise alone tell something of the label ({ref}`how its pairs are made <controlled-inference>`), which favours an English premise.
 
 # %% [markdown] tags=["of-the-record"]
 # ## On real text
