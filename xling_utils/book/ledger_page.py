@@ -195,11 +195,12 @@ def _claim(claim: ledger.Claim, *found: Finding) -> dict[str, Any]:
             "tests": [
                 {"text": tables.formula(part.text), "value": tables.typeset(value(part))} for part in finding.parts
             ],
-            "remarks": remarks(finding),
-            "reason": finding.reason,
+            "remarks": [tables.formula(tables.apostrophes(remark)) for remark in remarks(finding)],
+            "reason": tables.formula(tables.apostrophes(finding.reason)),
         }
         for finding in found
     ]
+    known |= {name: tables.apostrophes(known[name]) for name in ("theirs", "changed")}
     known["claim"] = tables.prose(claim.claim)
     return {**known, "number": _number(claim), "experiments": ", ".join(claim.experiments), "scales": scales}
 
