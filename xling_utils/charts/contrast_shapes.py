@@ -44,11 +44,15 @@ def contrasts(
     shown = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
     legend = alt.Legend(title=None, orient="top", values=_of_measure(rows, shown), offset=NAME_OF_A_FLOOR)
     beneath = [name for name in shown if MEAN in shown and name in LANGUAGE_MARKS]
-    told = rows.assign(beside=rows["shown"].where(~rows["shown"].isin(beneath), "languages"))
-    heights = [*(name for name in shown if name not in beneath), *(["languages"] if beneath else [])]
+    beside = {name: "languages" if name in beneath else name for name in shown}
+    heights = list(dict.fromkeys(beside.values()))
     most = len(heights) / 2
     base = (
-        within(alt.Chart(placed(told, heights, ["condition", "measure"], "beside")))
+        within(
+            alt.Chart(
+                placed(rows.assign(beside=rows["shown"].map(beside)), heights, ["condition", "measure"], "beside")
+            )
+        )
         .transform_filter("datum.measure == measure_shown")
         .encode(
             y=alt.Y("condition:N", sort=list(conditions), title=None, axis=two_lines),

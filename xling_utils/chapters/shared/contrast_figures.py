@@ -82,14 +82,12 @@ def by_language(table: pd.DataFrame, scale: Scale, by: str) -> pd.DataFrame:
     and, of several, the mean over those that a condition was run in, with its interval."""
     from xling_utils.charts import LANGUAGE_NAMES, shapes
 
-    languages = targets(table)
-    found = [values(table[table["target"] == target], scale, [by], target) for target in languages]
-    means = [
-        summary(of, [by, "measure"]).assign(shown=LANGUAGE_NAMES[of["partner"].iloc[0]]) for of in found if len(of)
-    ]
+    measured = {target: values(table[table["target"] == target], scale, [by], target) for target in targets(table)}
+    found = {target: rows for target, rows in measured.items() if len(rows)}
+    means = [summary(rows, [by, "measure"]).assign(shown=LANGUAGE_NAMES[target]) for target, rows in found.items()]
     if len(means) < 2:
         return _drawn(means, by)
-    whole = summary(pd.concat(found, ignore_index=True), [by, "measure"]).assign(shown=shapes.MEAN)
+    whole = summary(pd.concat(found.values(), ignore_index=True), [by, "measure"]).assign(shown=shapes.MEAN)
     return _drawn([whole, *(of.assign(low=float("nan"), high=float("nan")) for of in means)], by)
 
 
