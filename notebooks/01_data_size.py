@@ -131,7 +131,7 @@ data_size.inference(chapter)
 # languages fall into step, fastest within the first half of the training, and at its end they still do, slowly. The controls stay where they are: an encoder that is never trained, and the trained
 # encoder asked about a dictionary whose translations were dealt out at random.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training-curve", "caption": "Alignment emerges in every seed, after a slow start, and neither control moves.\n\nCentred mean reciprocal rank of the base run at the large data size, at the middle layer first: pick another below. Thin lines are seeds, the bold line their mean; the dashed line is chance."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training-curve", "caption": "Alignment emerges in every seed, after a slow start, and neither control moves.\n\nCentred mean reciprocal rank of the base run at the large data size, at the middle layer first: pick another below the chart. Thin lines are seeds, the bold line their mean; the dashed line is chance."}}
 data_size.training_curve(chapter)
 
 # %% tags=["hide-input"]

@@ -118,6 +118,8 @@ overlap.order(chapter)
 
 # %% [markdown]
 # ## Another domain
+#
+# Does it take texts that speak of the same things? In one condition both languages do, in the other each is on topics of its own.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-domain", "caption": "English on other topics than the other language costs words a part of their alignment, and inference nothing that matters.\n\nMarks as above; triangles, of the other measures, are C's Wikipedia with Wikipedia against Wikipedia with Common Crawl."}}
 overlap.domain(chapter)

@@ -124,7 +124,7 @@ architecture.factor(chapter, "tokens")
 # %% [markdown] tags=["of-the-record"]
 # Next sentence prediction, which hurt the encoders of K et al., and separators make no difference to the other language that twenty seeds could tell; a loss of two points of inference is ruled out. Tokens
 # do. With characters 78 %<!-- value: characters lose --> of the alignment above chance is lost; with whole words 29 %<!-- value: words gain --> are gained. Names gain by words, too, where the papers' did
-# better with pieces. Our languages are uninflected: a word has one form, pieces have none to tell apart, and the vocabulary of words has them all. Inference is not compared: pairs in pieces are cut more often. What characters do to inference and names is not asked here: an input
+# better with pieces. Our languages are uninflected: a word has one form, pieces have none to tell apart, and the vocabulary of words has them all. Scores of inference are not compared: pairs in pieces are cut more often. What characters do to inference and names is not asked here: an input
 # is too short for two sentences in characters, and for the end of one with names.
 
 # %% [markdown]

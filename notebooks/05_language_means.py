@@ -88,7 +88,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # A guess is right in one case of fifteen.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-identity", "caption": "Without its mean a linear probe tells a language far less well.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer. With the states as they are, and without the language's mean. Choose the measure below; the legend picks a line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-identity", "caption": "Without its mean a linear probe tells a language far less well.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer. With the states as they are, and without the language's mean. Choose the measure below the chart; the legend picks a line."}}
 language_means.identity(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
@@ -112,7 +112,7 @@ charts.show(language_means.token_sets(chapter.both))
 # difference shift* takes the language's mean from the sentence and adds the English one. The last two differ only in where they put the origin that
 # the cosine is measured from.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-retrieval", "caption": "Translations are found more often once the language's mean is taken out.\n\nSentence retrieval from each language to English at each layer, by what was done with the languages' means. Precision at 1; bars are 95 % intervals over seeds. Choose the language below; the legend picks a line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-retrieval", "caption": "Translations are found more often once the language's mean is taken out.\n\nSentence retrieval from each language to English at each layer, by what was done with the languages' means. Precision at 1; bars are 95 % intervals over seeds. Choose the language below the chart; the legend picks a line."}}
 language_means.retrieval(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
@@ -142,7 +142,7 @@ charts.show(language_means.units(chapter.both))
 # Harder: two texts of which only some sentences have a translation in the other. Every sentence proposes its nearest, and the pairs above a threshold
 # count as found; the threshold is chosen on one half of the sentences, and the other half is scored.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-mining", "caption": "Mining gains by zero-mean, two thirds up the layers.\n\nF1 of mining translations, at each layer, by what was done with the languages' means. Bars are 95 % intervals over seeds. Choose the language below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-means-mining", "caption": "Mining gains by zero-mean, two thirds up the layers.\n\nF1 of mining translations, at each layer, by what was done with the languages' means. Bars are 95 % intervals over seeds. Choose the language below the chart."}}
 language_means.mining(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
@@ -155,7 +155,7 @@ language_means.mining(chapter.both)
 # The same with an encoder of the same fifteen languages of real text: four layers, and 18 million word pieces read, which takes one core some forty minutes.
 # Five seeds are recorded. The sentences are Tatoeba's, up to a thousand a language; the texts to mine are BUCC's, Chinese and English.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-identity-natural", "caption": "On real text, too, a linear probe tells a language far less well without its mean.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer; bars are 95 % intervals over seeds. Choose the measure below; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-identity-natural", "caption": "On real text, too, a linear probe tells a language far less well without its mean.\n\nA linear probe's accuracy in telling the language of a token, and the share of variance between languages, at each layer; bars are 95 % intervals over seeds. Choose the measure below the chart; the legend picks a line."}}
 real = chapter.on_real_text
 language_means.identity(real.recorded)
 
@@ -165,7 +165,7 @@ language_means.identity(real.recorded)
 # %% tags=["hide-input", "of-the-record"]
 charts.show(language_means.token_sets(real.recorded))
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-means-retrieval-natural", "caption": "Real sentences are found more often without the means, and still seldom.\n\nSentence retrieval from each language to English at each layer, by what was done with the languages' means. Precision at 1; bars are 95 % intervals over seeds. Choose the language below; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-means-retrieval-natural", "caption": "Real sentences are found more often without the means, and still seldom.\n\nSentence retrieval from each language to English at each layer, by what was done with the languages' means. Precision at 1; bars are 95 % intervals over seeds. Choose the language below the chart; the legend picks a line."}}
 language_means.retrieval(real.recorded, "Tatoeba retrieval")
 
 # %% [markdown] tags=["of-the-record"]

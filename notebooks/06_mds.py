@@ -68,7 +68,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # 6.6<!-- value: BLEU-1 gained by three times the shift --> points over leaving the sentence alone.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-weights", "caption": "One vector converts nearly every token, and a negative weight next to none.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift. Bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-weights", "caption": "One vector converts nearly every token, and a negative weight next to none.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift. Bars are 95 % intervals over seeds. Choose measure, language and layer below the chart; the legend picks a line."}}
 mds.over_weights(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
@@ -84,7 +84,7 @@ mds.over_weights(chapter.both)
 # %% tags=["hide-input", "of-the-record"]
 charts.show(mds.strayed(chapter.both))
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shift-grid", "caption": "Every layer can be shifted.\n\nConvert rate, BLEU-1 and tokens of third languages at each layer and weight, on average over languages and both directions. Choose the measure below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shift-grid", "caption": "Every layer can be shifted.\n\nConvert rate, BLEU-1 and tokens of third languages at each layer and weight, on average over languages and both directions. Choose the measure below the chart."}}
 mds.grid_of(chapter.both)
 
 # %% [markdown]
@@ -131,7 +131,7 @@ charts.show(mds.inference_beside_paper(chapter.both), digits=1)
 # training alone and adds the difference to English when it tests. They do not say at which layer; here it is the middle one. A biaffine parser {cite}`dozat2017deep` is trained above the encoder; LAS counts words whose head and relation
 # are right, UAS those whose head is.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-syntax", "caption": "Tagging and parsing gain by zero-mean and by the shift.\n\nBars are 95 % intervals over seeds; to the right what the shift gains over the states as they are. Choose the measure below; the legend picks a method."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-syntax", "caption": "Tagging and parsing gain by zero-mean and by the shift.\n\nBars are 95 % intervals over seeds; to the right what the shift gains over the states as they are. Choose the measure below the chart; the legend picks a method."}}
 mds.syntax(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
@@ -145,7 +145,7 @@ mds.syntax(chapter.both)
 # The encoder of real text that {doc}`chapter 5 <05_language_means>` ends with, on sentences of XNLI, which say the same in all fifteen languages. Five seeds
 # are recorded.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-weights-natural", "caption": "On real text, too, one vector converts most tokens; a negative weight converts few, except at the last layer.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift; bars are 95 % intervals over seeds. Choose measure, language and layer below; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-weights-natural", "caption": "On real text, too, one vector converts most tokens; a negative weight converts few, except at the last layer.\n\nConvert rate, BLEU-1 and tokens of third languages over the weight of the shift; bars are 95 % intervals over seeds. Choose measure, language and layer below the chart; the legend picks a line."}}
 real = chapter.on_real_text
 mds.over_weights(real.recorded)
 
@@ -168,7 +168,7 @@ charts.show(mds.best(real.recorded), digits=1)
 # %% tags=["hide-input", "of-the-record"]
 answering.samples("en", "ru")
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-transfer-natural", "caption": "Parsing of real sentences gains by the shift; the tagger knows too little to tell.\n\nTreebanks of each language, by what was done with its mean; bars are 95 % intervals over seeds, to the right what the shift gains over the states as they are. Choose the measure below; the legend picks a method."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-shift-transfer-natural", "caption": "Parsing of real sentences gains by the shift; the tagger knows too little to tell.\n\nTreebanks of each language, by what was done with its mean; bars are 95 % intervals over seeds, to the right what the shift gains over the states as they are. Choose the measure below the chart; the legend picks a method."}}
 mds.syntax(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
@@ -204,7 +204,7 @@ charts.of_claims(claims.of_chapter(chapter))
 #
 # - In the controlled world the difference of two means is a switch: with enough weight nearly every token converts, and with a negative one next to none leaves its language. On real text 97 %<!-- value: converted on real text --> convert.
 # - What the sentence becomes is a gloss at best. With the difference taken once, BLEU-1 rises over leaving it alone, in the controlled world by 5.6<!-- value: BLEU-1 gained by the shift --> points, on real text by 1.6<!-- value: BLEU-1 gained on real text -->.
-# - There, what was learned in English works a little better on shifted states: tags gain 4.5<!-- value: tags gained by the shift --> points of accuracy, trees 3.4<!-- value: parsing gained by the shift --> of LAS and
+# - In the controlled world what was learned in English works a little better on shifted states: tags gain 4.5<!-- value: tags gained by the shift --> points of accuracy, trees 3.4<!-- value: parsing gained by the shift --> of LAS and
 #   inference 1.1<!-- value: inference gained by the shift --> of accuracy, French and Spanish, which share most tokens with English there, less than the mean of others. Zero-mean helps tags and trees there, too.
 #   On real text trees and inference gain by the shift, trees by zero-mean, too.
 

@@ -85,7 +85,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # Those of two, a little, on average over layers and four languages; with French and with German it cannot be told. CKA is .54<!-- value: CKA of one bilingual --> in one encoder and .58<!-- value: CKA of two monolingual --> in two.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are, on average over four languages, more alike than the two languages of one bilingual encoder.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose form and language below; French comes first, where the two cannot be told apart."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are, on average over four languages, more alike than the two languages of one bilingual encoder.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose form and language below the chart: in French alone the two cannot be told apart."}}
 cka.heat_map(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
@@ -117,7 +117,7 @@ cka.retrieval(chapter.both)
 # dictionary, and the other half is looked up, by {ref}`CSLS <csls>` as in the paper. Beside the encoders stands
 # word2vec, trained on each language alone, whose spaces are famous for having the same shape.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-words", "caption": "The words of separate encoders can be aligned too, and those of word2vec nearly all.\n\nPrecision at 1 by CSLS; bars are 95 % intervals over seeds. Choose below what the rotation was fitted on; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-words", "caption": "The words of separate encoders can be aligned too, and those of word2vec nearly all.\n\nPrecision at 1 by CSLS; bars are 95 % intervals over seeds. Choose below the chart what the rotation was fitted on; the legend picks a line."}}
 cka.words(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
@@ -132,7 +132,7 @@ cka.words(chapter.both)
 # contexts: translated sentences are {ref}`aligned word by word <word-aligner>`, as fast_align does in the paper. For comparison: the bilingual encoder as it is,
 # the bilingual encoder with a rotation, and a rotation drawn at random.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-contextual", "caption": "What was learned on English states works on those of an encoder that never met them, after one rotation.\n\nNamed entities and parsing on the states of each layer. Bars are 95 % intervals over seeds. Choose the measure below; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-contextual", "caption": "What was learned on English states works on those of an encoder that never met them, after one rotation.\n\nNamed entities and parsing on the states of each layer. Bars are 95 % intervals over seeds. Choose the measure below the chart; the legend picks a line."}}
 cka.transfer(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
@@ -157,7 +157,7 @@ charts.show(cka.correlation(chapter.both))
 # English with French: the same five ways on real text, three seeds each. Three of the ways
 # with Chinese, too. These runs are of an {ref}`earlier recipe <recipe>`; until those of today's are all there, the ledger tests no claim of this chapter on real text. Sentences for CKA and for fitting rotations are XNLI's, those to be found are Tatoeba's.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-cka-natural", "caption": "On real text the two languages of one encoder seem more alike than those of two; the recorded seeds do not decide it.\n\nCKA of translations of real sentences, layer by layer, by who reads them; point at a field for its interval over seeds. Choose form and language below."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-cka-natural", "caption": "On real text the two languages of one encoder seem more alike than those of two; the recorded seeds do not decide it.\n\nCKA of translations of real sentences, layer by layer, by who reads them; point at a field for its interval over seeds. Choose form and language below the chart."}}
 real = chapter.on_real_text
 cka.heat_map(real.recorded)
 
@@ -171,7 +171,7 @@ cka.retrieval(real.recorded)
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-words-natural", "caption": "Of real words separate encoders find few if any, word2vec some.\n\nWords of the MUSE dictionary, precision at 1 by CSLS; bars are 95 % intervals over seeds. Choose below the chart; the legend picks a line."}}
 cka.words(real.recorded)
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-contextual-natural", "caption": "On real text a rotation carries a little between encoders that never met, costs the bilingual one some of its names, and helps it to parse.\n\nNamed entities of WikiAnn and parsing of French treebanks on the states of each layer. Choose the measure below; the legend picks a line."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-contextual-natural", "caption": "On real text a rotation carries a little between encoders that never met, costs the bilingual one some of its names, and helps it to parse.\n\nNamed entities of WikiAnn and parsing of French treebanks on the states of each layer. Choose the measure below the chart; the legend picks a line."}}
 cka.transfer(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
@@ -221,7 +221,7 @@ charts.show(chapter.record())
 #
 # - In the controlled world two encoders that never met are, on average over languages, more alike than the two languages of one, a rotation brings their sentences together, and another one their words.
 # - An encoder in common adds less to their likeness with Chinese than with French there: with Chinese it takes away. On real text, by an earlier recipe, three seeds cannot tell.
-# - There, what was learned on the states of one works on those of the other, after a rotation fitted on aligned words. On real text, by an earlier recipe, a little of it does.
+# - In the controlled world what was learned on the states of one works on those of the other, after a rotation fitted on aligned words. On real text, by an earlier recipe, a little of it does.
 # - Much of the likeness at the bottom is there when one of the two has learned nothing: look at the floor.
 
 # %% [markdown] tags=["of-the-record"]

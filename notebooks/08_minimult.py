@@ -85,7 +85,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # Special tokens of its own leave .15<!-- value: score with own special tokens -->.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-minimult", "caption": "With positions of its own, or its words reversed, a language is hardly found; special tokens of its own keep it apart far less.\n\nChoose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds and triangles the same on real text, with 95 % intervals; squares are the paper's scores (its table 1)."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-minimult", "caption": "With positions of its own, or its words reversed, a language is hardly found; special tokens of its own keep it apart far less.\n\nChoose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds in the controlled world and triangles on real text, with 95 % intervals; squares are the paper's scores (its table 1)."}}
 minimult.figure(chapter)
 
 # %% [markdown] tags=["of-the-record"]

@@ -326,6 +326,11 @@ def test_the_ledger_is_filtered_and_leads_to_figures_data_and_commands(book: Pat
     assert 10 < of_one < everything
     browser.run(choose, "verdict", "verdict-holds")
     assert 0 < browser.run(shown) < of_one
+    parts = (
+        "return [...document.querySelectorAll('.ledger-part')].filter((p) => p.clientHeight).map((p) => p.textContent)"
+    )
+    named = browser.run(parts)
+    assert named and {*named} <= {"Chapter 3", "Chapter 4"}, "chapters without a claim that is shown"
     told = browser.run("return document.querySelector('.ledger-filters output').textContent")
     assert told == f"{browser.run(shown)} of {everything} claims"
     address = browser.run("return document.querySelector('.ledger section:not([hidden]) li a').href")
@@ -352,7 +357,7 @@ def test_a_reader_compares_any_two_conditions_layer_by_layer(book: Path, browser
     browser.open(book / "notebooks" / "03_overlap.html")
     marks = "return document.querySelector('#fig-overlap-layers svg').innerHTML"
     shown = "return document.querySelector('#fig-overlap-layers svg').textContent"
-    for label, chosen in (("with ", "code-switched"), ("Of ", ", seed"), ("Measure ", "plain cosine")):
+    for label, chosen in (("with ", "code-switched"), ("Values of ", ", seed"), ("Measure ", "plain cosine")):
         before = browser.run(marks)
         browser.run(
             "const [label, wanted] = arguments, figure = document.querySelector('#fig-overlap-layers');"

@@ -45,7 +45,7 @@ def test_figure_table_and_verdicts(table: pd.DataFrame) -> None:
     shown = next(
         layer["encoding"]["color"]["scale"]["domain"] for layer in drawn["layer"] if "color" in layer["encoding"]
     )
-    assert shown == ["recorded", "Dufter and Schütze", "real text"]
+    assert shown == ["controlled world", "Dufter and Schütze", "real text"]
     layers = minimult.layers(table)
     columns = ["task", "condition", "layer 0", "layer 1", "layer 2", "chance", "shuffled"]
     assert list(layers.columns) == columns and not layers.isna().any().any()

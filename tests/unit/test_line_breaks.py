@@ -30,3 +30,23 @@ def test_numbers_of_claims_dates_and_percentages_are_kept_whole_in_running_text_
     text = line_breaks.allowed(page)
     assert re.findall('<span class="whole">([^<]*)</span>', text) == ["C-17", "2026-11-23", "7.5 %"]
     assert re.sub("</?span[^>]*>", "", text) == page
+
+
+def test_a_word_and_its_number_an_option_and_its_value_a_formula_and_its_comma_stand_on_one_line() -> None:
+    pre = '<span class="pre">{}</span>'.format
+    command = " ".join(map(pre, ("xling", "run", "-p", "live", "all", "--seeds", "4", "--records-only", "--json")))
+    formula = '<span class="math notranslate nohighlight">\\(x\\)</span>'
+    code = f'<code class="docutils literal notranslate">{command}</code>'
+    page = f"<p>K et al. (E, fig. 2) at layer 1, {formula}, {code}</p>"
+    text = line_breaks.allowed(page)
+    whole = [
+        re.sub("<[^>]*>", "", part)
+        for part in re.findall('<span class="whole">((?:<span.*?</span>|[^<])*)</span>', text)
+    ]
+    assert whole == ["et al.", "fig. 2", "layer 1", "\\(x\\),", "-p live", "--seeds 4"]
+    assert re.sub("<[^>]*>", "", text) == re.sub("<[^>]*>", "", page)
+    short = '<code class="docutils literal notranslate">' + " ".join(map(pre, ("git", "show"))) + "</code>"
+    assert line_breaks.allowed(short).startswith('<code class="docutils literal notranslate whole">')
+    assert "<wbr>" not in line_breaks.allowed(pre("retrieval.md")) and "RESULTS.md" in line_breaks.allowed(
+        pre("benchmarks_of_all/RESULTS.md")
+    )

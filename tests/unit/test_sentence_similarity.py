@@ -200,6 +200,8 @@ def test_one_model_is_judged_over_languages_and_by_what_there_is():
     assert len(shown) and shown["this machine"].str.contains("2 languages").all()
     (measure,) = cka_figures.heat_map(pd.concat(languages)).to_dict()["params"]
     assert measure["bind"]["options"] == [
+        "CKA, debiased, mean of 2 languages",
+        "CKA, mean of 2 languages",
         "CKA, debiased, French",
         "CKA, French",
         "CKA, debiased, Russian",

@@ -190,7 +190,11 @@ def test_means_are_of_other_text_than_the_tokens(subject, monkeypatch) -> None:
 def test_the_layer_widget_shows_the_numbers_and_follows_its_controls(subject) -> None:
     box = LayerWidget(subject, sentences=3, tokens=8).widget()
     by_label, shown = controls(box), box.children[-1]
-    assert shown.value.count("<svg") == 2 and "37.5%" in shown.value and "0.0%" in shown.value
+    assert (
+        shown.value.count("<svg") == 2
+        and "37.5\N{NO-BREAK SPACE}%" in shown.value
+        and "0.0\N{NO-BREAK SPACE}%" in shown.value
+    )
     assert "layer 1" in shown.value
     by_label["Layer"].value = 2
     assert "layer 2" in shown.value

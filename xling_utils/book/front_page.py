@@ -16,7 +16,7 @@ from xling_utils.chapters.data_size import figures as data_size_figures
 from xling_utils.chapters.data_size import word_map
 from xling_utils.chapters.mds import figures as mds_figures
 from xling_utils.chapters.overlap.plan import DEFAULT, FAKE, PERMUTED, SEPARATE, UNIGRAMS
-from xling_utils.charts import offline, share_shapes
+from xling_utils.charts import offline, share_shapes, tables
 from xling_utils.claims.predicates import Rows
 from xling_utils.claims.shares import share
 from xling_utils.core.scales import scale as scale_of
@@ -136,9 +136,9 @@ FIGURES: dict[str, tuple[Callable[[], Any], str, str]] = {
         word_map.figure,
         "Words of two languages find each other while one encoder reads both.",
         "Some fifty words of English and of French, each joined to its translation; the encoder is never told which "
-        "belong together. Pull <i>Training</i> to its beginning, and choose real text below. One run (seed 31), in "
-        "the two directions in which translations differ most in the last frame, the languages' means taken out; so "
-        "much is lost of 64 dimensions that neighbours here need not be neighbours there. <i>Alignment</i> "
+        "belong together. Pull <i>Training</i> to its beginning, and choose real text below the chart. One run (seed "
+        "31), in the two directions in which translations differ most in the last frame, the languages' means taken "
+        "out; so much is lost of 64 dimensions that neighbours here need not be neighbours there. <i>Alignment</i> "
         "is retrieval of all words, in all dimensions.",
     ),
     "taken away": (
@@ -173,7 +173,8 @@ FIGURES: dict[str, tuple[Callable[[], Any], str, str]] = {
 
 def figure(name: str) -> str:
     """HTML of one of :data:`FIGURES`, with the scripts that draw it."""
-    make, finding, small = FIGURES[name]
+    make, *texts = FIGURES[name]
+    finding, small = map(tables.apostrophes, texts)
     spec = make().to_dict()
     number = list(FIGURES).index(name) + 1
     caption = (

@@ -6,6 +6,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from itertools import groupby
 from typing import Any
 
 from xling_utils.charts import tables
@@ -49,8 +50,8 @@ def summary(number: int = 1) -> str:
         for name, papers in {**{p: [p] for p in PAPERS}, "A to E": PAPERS, **{o: [o] for o in OTHERS}}.items():
             rows.append(_bar(name, Counter(_kind(each) for each in found if each.claim.paper in papers)))
     keys = "".join(f'<li class="{slug}"><span></span>{words}</li>' for slug, words in KINDS.items())
-    told = " and ".join(f"{count} {PLACES[scale]}" for scale, count in decided.items())
-    told = f"Of {len(ledger.load().claims)} claims are decided: {told}."
+    told = " and ".join(f"{count} are decided {PLACES[scale]}" for scale, count in decided.items())
+    told = f"Of {len(ledger.load().claims)} claims, {told}."
     return (
         f'<figure id="fig-verdicts"><div class="ledger-bars"><ul>{keys}</ul>{"".join(rows)}</div><figcaption><p>'
         f'<span class="caption-number">Figure {number} </span><span class="caption-text">{told}</span></p>'
@@ -177,8 +178,13 @@ def page() -> str:
         "scale": {scale: _scale(scale) for scale in SHOWN},
         "verdict": {_slug(name): name for name in VERDICTS},
     }
-    claims = [_claim(*found) for found in zip(listed, *by_scale, strict=True)]
-    return rendered("book", "ledger.html", choices=choices, claims=claims)
+    claims = groupby(zip(listed, *by_scale, strict=True), lambda found: _part(found[0]))
+    parts = [(part, [_claim(*each) for each in found]) for part, found in claims]
+    return rendered("book", "ledger.html", choices=choices, parts=parts)
+
+
+def _part(claim: ledger.Claim) -> str:
+    return "Controls" if claim.paper == tables.GATE else f"Chapter {_number(claim)}"
 
 
 def _claim(claim: ledger.Claim, *found: Finding) -> dict[str, Any]:

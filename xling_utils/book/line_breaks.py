@@ -1,5 +1,6 @@
 """Where the end of a line may be. Names of a program are broken behind a dot, a stroke or an underscore, and not within
-a word; a short one, such as an option, is not broken at all. Nor are numbers of claims, dates, and percentages."""
+a word; a short one, such as an option, is not broken at all, nor from its value. Nor are numbers of claims, dates,
+percentages, a word and its number ("layer 1"), and a formula and its comma."""
 
 from __future__ import annotations
 
@@ -11,20 +12,35 @@ SHORT = 20
 WORD = re.compile(r'<span class="pre">([^<]+)</span>')
 """What Sphinx writes of a word of code, or of a signature."""
 PARENTHESIS = '<span class="sig-paren">(</span>'
-BEHIND = re.compile(r"(?<=[._/=,:(])")
+BEHIND = re.compile(r"(?<=[_/=,:(])|(?<=\.)(?!(?:csv|css|html|js|json|md|py|toml|txt|xz|yaml|yml)\b)")
+"""Not before what a file's name ends with."""
+OPTION = re.compile(r'<span class="pre">--?[a-z][\w-]*</span> <span class="pre">[^-<][^<]{,19}</span>')
+COMMAND = re.compile(r'(<code class="docutils literal notranslate)(">(?:<span class="pre">[^<]*</span> ?)+</code>)')
+FORMULA = re.compile(r'(<span class="math notranslate nohighlight">[^<]*</span>)([,.;:)]+)')
 MARKUP = re.compile(r"<(script|style|pre|title|textarea|option|svg)\b.*?</\1>|<[^>]*>", re.DOTALL)
 """What is no running text."""
-WHOLE = re.compile(r"\b[A-EKM]-\d\d\b|\b\d{4}-\d\d-\d\d\b|[\d.]+ %")
+WHOLE = re.compile(
+    r"\b[A-EKM]-\d\d\b|\b\d{4}-\d\d-\d\d\b|[\d.]+ %|\bet al\b\.?"
+    r"|\b(?:(?:fig|sec)s?\.|(?:chapter|figure|layer|point|section|seed|table|weight)s?) \d[\d.]*\b",
+    re.IGNORECASE,
+)
 
 
 def allowed(page: str) -> str:
     """A ``page`` of HTML with these places in it."""
+    page = OPTION.sub(r'<span class="whole">\g<0></span>', COMMAND.sub(_short_command, page))
     page = WORD.sub(_word, page).replace(PARENTHESIS, f"{PARENTHESIS}<wbr>")
+    page = FORMULA.sub(r'<span class="whole">\1\2</span>', page)
     kept, at = [], 0
     for markup in MARKUP.finditer(page):
         kept += [WHOLE.sub(r'<span class="whole">\g<0></span>', page[at : markup.start()]), markup[0]]
         at = markup.end()
     return "".join([*kept, page[at:]])
+
+
+def _short_command(found: re.Match[str]) -> str:
+    words = html.unescape(re.sub("<[^>]*>", "", found[2][2:]))
+    return f"{found[1]}{' whole' if ' ' in words and len(words) <= SHORT else ''}{found[2]}"
 
 
 def _word(found: re.Match[str]) -> str:

@@ -24,6 +24,12 @@ TWO_LINES = (
     "regexp('^(?=[^|]{20})([^|]{8,18}) ([^|]+)$'), '$1|$2'), '|')"
 )
 """The label of an axis, a long one broken at its comma or at a space."""
+CENTRED = {"condition": {"test": f"length({TWO_LINES}) > 1", "value": -6}, "value": 0}
+"""Of two lines the first would stand beside the tick."""
+EDGE = 0.005
+"""Values below it are drawn at the edge."""
+APART = 0.35
+"""Of a mark's place, between the marks of a condition and those of the next."""
 NAME_OF_A_FLOOR = 28
 """Pixels for it between the axes and the legend, of which it would look like a part."""
 
@@ -40,13 +46,13 @@ def contrasts(
     lines.
     """
     measure = measure_choice(measures)
-    two_lines = alt.Axis(labelLimit=150, grid=True, labelExpr=TWO_LINES)
+    two_lines = alt.Axis(labelLimit=150, grid=True, labelExpr=TWO_LINES, labelOffset=CENTRED)
     shown = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
     legend = alt.Legend(title=None, orient="top", values=_of_measure(rows, shown), offset=NAME_OF_A_FLOOR)
     beneath = [name for name in shown if MEAN in shown and name in LANGUAGE_MARKS]
     beside = {name: "languages" if name in beneath else name for name in shown}
     heights = list(dict.fromkeys(beside.values()))
-    most = len(heights) / 2
+    most = len(heights) / 2 + (APART if len(heights) > 1 else 0)
     base = (
         within(
             alt.Chart(
@@ -65,7 +71,8 @@ def contrasts(
             tooltip=tooltip("condition:N", alt.Tooltip("shown:N", title="source")),
         )
     )
-    x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True))
+    at_edge = 10 if rows["value"].min() < EDGE else 0  # pixels, so that no mark stands on names of conditions
+    x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True, padding=at_edge, nice=not at_edge))
     bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("bottom:Q", title=None), x2="top:Q")
     marks = base.mark_point(filled=True, opacity=1).encode(
         x=x,
@@ -77,7 +84,7 @@ def contrasts(
         ),
     )
     chart = alt.layer(bars, marks, *floor_lines(floors))
-    line_height = max(34, 11 * len(heights))  # room for the marks of a condition, one below the other
+    line_height = max(36, 14 * len(heights))  # room for the marks of a condition, one below the other
     height = max(120, line_height * len(conditions))
     return framed(chart.add_params(measure), description, height, title=named_below(measure))
 

@@ -11,8 +11,10 @@ from xling_utils.charts.shapes import LANGUAGE_NAMES, framed
 
 COLOURS, SHAPES = ("#1F83C4", "#D55E00"), ("circle", "square")
 HEIGHT = 420
-NARROW, LETTER, LINE, AWAY = 480, 6.5, 14, 6
+NARROW, LETTER, LINE, AWAY = 370, 6.5, 14, 6
 """Pixels: how wide a map is at least on which no name lies on another, a letter, a line, from a mark to its name."""
+WORDS = "words"
+"""Names of the marks begin so, for the page's style: they stand off lines and marks beneath."""
 WRITTEN = 14
 """Pairs of words whose names stand on the map, at most."""
 
@@ -58,6 +60,7 @@ def word_map(
         shown.transform_filter(f"datum.named && datum.language == '{name}'")
         .mark_text(dx=dx, align=align, fontSize=11, color="currentColor")  # type: ignore[arg-type]
         .encode(text="word:N")
+        .properties(name=f"{WORDS}_{name}")
         for name, dx, align in zip(names, (AWAY, -AWAY), ("left", "right"), strict=True)
     ]
     said = (

@@ -37,16 +37,17 @@ def pairs(
         within(alt.Chart(rows))
         .transform_filter("datum.whose == whose_shown")
         .transform_filter(f"datum.measure == measure_shown || datum.condition == '{CHANCE}'")
-        .encode(x=x)
     )
     nothing = alt.Chart(pd.DataFrame([{}]))  # for marks of the legend
     layers = [
         chosen.transform_filter(f"datum.condition == '{CHANCE}'")
-        .mark_line(strokeDash=[4, 4], color="#888888")
-        .encode(y=y)
+        .mark_rule(strokeDash=[4, 4], color="#888888")
+        .encode(y="mean(value):Q")
     ]
     for name, colour, aside, above in ((first.name, FIRST, -BESIDE, -30), (second.name, SECOND, BESIDE, -14)):
-        one = chosen.transform_filter(f"datum.condition == {name}").encode(tooltip=tooltip("condition:N", "layer:O"))
+        one = chosen.transform_filter(f"datum.condition == {name}").encode(
+            x=x, tooltip=tooltip("condition:N", "layer:O")
+        )
         bars = one.mark_rule(strokeWidth=2, color=colour, xOffset=aside)
         layers += [
             one.mark_line(strokeWidth=2.5, color=colour, xOffset=aside).encode(y=y),

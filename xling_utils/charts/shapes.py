@@ -57,6 +57,7 @@ one, then their shapes differ."""
 MEAN = "mean of these languages"
 CONTRAST_MARKS = {
     MEAN: ("#7A7A7A", "diamond"),
+    "controlled world": (SHOWN_COLOURS["recorded"], "diamond"),
     **{name: (SHOWN_COLOURS[name], shape) for name, shape in (SOURCE_SHAPES | PAPER_SHAPES).items()},
     "real text": (SHOWN_COLOURS["real text"], "triangle"),
     **LANGUAGE_MARKS,
@@ -204,7 +205,7 @@ def whose_choice(rows: pd.DataFrame) -> alt.Parameter:
     """The list below a chart that picks one of what a column ``whose`` of ``rows`` names, the first at first, as
     ``whose_shown``."""
     whose = list(dict.fromkeys(rows["whose"]))
-    return alt.param(name="whose_shown", value=whose[0], bind=alt.binding_select(options=whose, name="Of "))
+    return alt.param(name="whose_shown", value=whose[0], bind=alt.binding_select(options=whose, name="Values of "))
 
 
 def layer_choice(layer: int, layers: int) -> alt.Parameter:

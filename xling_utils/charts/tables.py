@@ -21,13 +21,16 @@ NOTHING = "–"
 RIGHT: Any = [{"selector": "", "props": "text-align: right"}]
 HYPHEN = re.compile(r"(?<![\w.-])-(?=[.\d])")
 """One that says that the number behind it is negative."""
+VALUE = re.compile(r"[-+]?[\d.]+%?( \(.*\))?")
+"""A number, with its interval or without."""
 ENDS = re.compile(r"\([^()\sa-z]+ to [^()\sa-z]+\)")
 APOSTROPHE = re.compile(r"(?<=\w)'")
 
 
 def show(frame: pd.DataFrame | None, digits: int = 3) -> Styler | None:
-    """The table without its index, numbers to ``digits`` decimals and to the right, a dash for what is missing, text
-    and names of columns escaped, the latter with spaces for underscores. Nothing of a table without rows."""
+    """The table without its index, numbers to ``digits`` decimals and, like text that is one, to the right, a dash for
+    what is missing, text and names of columns escaped, the latter with spaces for underscores. Nothing of a table
+    without rows."""
     if frame is None or frame.empty:
         return None
     frame = frame.rename(columns=lambda name: str(name).replace("_", " "))
@@ -39,8 +42,14 @@ def show(frame: pd.DataFrame | None, digits: int = 3) -> Styler | None:
     }
     style = frame.style.hide(axis="index").set_table_attributes('class="dataframe"')
     style = style.format(words | numbers, precision=digits, na_rep=NOTHING, escape="html")
-    style = style.format_index(axis="columns", escape="html")
-    return style.set_table_styles({column: RIGHT for column in numbers}, overwrite=False)
+    style = style.format_index(_head, axis="columns", escape="html")
+    values = [name for name in words if frame[name].dropna().map(lambda text: bool(VALUE.fullmatch(text))).all()]
+    return style.set_table_styles({column: RIGHT for column in [*numbers, *values]}, overwrite=False)
+
+
+def _head(escaped: str) -> str:
+    """Columns are narrow: "zero-mean" stays on a line."""
+    return escaped.replace("-", "\N{NON-BREAKING HYPHEN}")
 
 
 def _number(value: float, places: int) -> str:

@@ -41,7 +41,9 @@
     spec.datasets = { [spec.data.name]: rows };
     for (const [axis, at] of [["x", 0], ["y", 1]]) {
       const values = everything.map((point) => point[at]);
-      spec.encoding[axis].scale.domain = [Math.min(...values), Math.max(...values)];
+      const [low, high] = [Math.min(...values), Math.max(...values)];
+      const margin = 0.04 * (high - low); // as in widget.py
+      spec.encoding[axis].scale.domain = [low - margin, high + margin];
     }
     for (const channel of ["color", "shape"]) spec.encoding[channel].scale.domain = names;
     return { ...spec, description };
@@ -54,7 +56,7 @@
     if (first.value === second.value) throw new Mistake(filled(texts.twice, { language: names[0] }));
     const pictures = pictured(data, first.value, second.value, +layer.value);
     const captions = texts.pictures.map((what, which) => {
-      const share = `${(100 * pictures[which].share).toFixed(1)}%`;
+      const share = `${(100 * pictures[which].share).toFixed(1)}\u00a0%`;
       const said = { names: names.join(" and "), layer: layer.value, share };
       const place = shown.children[which];
       const host = place.querySelector(".vega-chart");

@@ -20,7 +20,16 @@
       article.hidden = !fits || sections.every((section) => section.hidden);
       shown += !article.hidden;
     }
+    name();
     form.querySelector("output").textContent = `${shown} of ${articles.length} claims`;
+  };
+  // A part's name goes with the last of its claims.
+  const name = () => {
+    for (const part of document.querySelectorAll(".ledger-part")) {
+      let claim = part.nextElementSibling;
+      while (claim?.hidden) claim = claim.nextElementSibling;
+      part.hidden = !claim?.matches("article");
+    }
   };
   const open = () => {
     const named = articles.find((article) => `#${article.id}` === location.hash);

@@ -1,4 +1,4 @@
-// Names for readers who hear the page, where the theme and the controls of notebooks give none or a wrong one.
+// Names for readers who hear the page or see it on a phone, where theme, tables and controls give none or a wrong one.
 (() => {
   const name = () => {
     // The theme's own names leave out what is to be read there: "Search" where it says "Search Ctrl + K".
@@ -17,6 +17,12 @@
       if (label) handle.setAttribute("aria-label", label.textContent.trim());
     }
   };
+  // A narrow page shows a row as lines below each other, each with the name of its column.
+  for (const table of document.querySelectorAll("table.stacked")) {
+    const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent.trim());
+    for (const row of table.querySelectorAll("tbody tr"))
+      [...row.cells].slice(1).forEach((cell, after) => (cell.dataset.of = heads[after + 1]));
+  }
   name();
   // Icons and controls are drawn after the page was read, and charts drawn anew, without the names, when their width changes.
   const watched = { childList: true, subtree: true, attributes: true, attributeFilter: ["role", "aria-label"] };

@@ -97,14 +97,21 @@ def _rows(
     table: pd.DataFrame, measures: Mapping[str, str], kinds: Mapping[str, tuple[str, str]] | Sequence[str]
 ) -> pd.DataFrame:
     """``measures``, name -> metric, by kind of line: the encoders it is of, which may be its name, and the end of their
-    metric. Where there are several languages, each is a measure of its own."""
+    metric. Where there are several languages, each is a measure of its own, after the mean of all."""
     lines = kinds if isinstance(kinds, Mapping) else {encoders: (encoders, "") for encoders in kinds}
-    frames, several = [], targets(table)
+    several = targets(table)
+    means, frames = [], []
     for target in several:
         for shown, metric in measures.items():
             name = shown if len(several) == 1 else f"{shown}, {LANGUAGE_NAMES[target]}"
             for kind, (encoders, end) in lines.items():
                 frames.append(of(table, target, metric + end, encoders).assign(kind=kind, measure=name))
+    for shown, metric in measures.items() if len(several) > 1 else ():
+        for kind, (encoders, end) in lines.items():
+            each = [of(table, target, metric + end, encoders) for target in several]
+            if all(map(len, each)):
+                means.append(pd.concat(each).assign(kind=kind, measure=f"{shown}, mean of {len(several)} languages"))
+    frames = [*means, *frames]
     return by_seed(pd.concat(frames, ignore_index=True), ["measure", "kind", "layer"]).astype({"layer": int})
 
 

@@ -22,7 +22,9 @@ COLOURS, SHAPES = ("#1F83C4", "#D55E00"), ("circle", "triangle-up")
 """Of the first and of the second language."""
 PICTURE = 280
 """Pixels of a picture's side: two stand beside each other on a page, one below the other on a phone."""
-BEFORE, AFTER = "as the model has them", "without the languages' means"
+MARGIN = 0.04
+"""Of an axis, so that no mark stands on the frame."""
+BEFORE, AFTER = "as the model has them", "without the languages\N{RIGHT SINGLE QUOTATION MARK} means"
 DESCRIPTION = "Tokens of {names} at layer {layer}, {what}: {share} of their variance lies between the languages."
 CAPTION = "{what}: {share} of the variance of tokens lies between the languages."
 TWICE = "Both languages are {language}: choose two different ones."
@@ -100,7 +102,7 @@ class LayerWidget:
         before, after = self.pictured(first, second, layer)
         found = []
         for shown, other, what in ((before, after, BEFORE), (after, before, AFTER)):
-            caption = CAPTION.format(what=what.capitalize(), share=f"{shown.share:.1%}")
+            caption = CAPTION.format(what=what.capitalize(), share=_percent(shown.share))
             found.append((chart(shown, other, layer, what).to_dict(), caption))
         return found
 
@@ -158,7 +160,9 @@ def chart(shown: Pictured, other: Pictured, layer: int, what: str) -> alt.Chart:
         for found, name in zip(shown.points.values(), names, strict=True)
     )
     everything = np.concatenate([*shown.points.values(), *other.points.values()])
-    ends = [[float(low), float(high)] for low, high in zip(everything.min(0), everything.max(0), strict=True)]
+    low, high = everything.min(0), everything.max(0)
+    margin = MARGIN * (high - low)
+    ends = [[float(end) for end in axis] for axis in zip(low - margin, high + margin, strict=True)]
     titles = ("from mean to mean", "largest variance beside it")
     axes = [alt.Axis(title=title, labels=False, ticks=False, grid=False) for title in titles]
     legend = alt.Legend(title=None, orient="top")
@@ -175,13 +179,17 @@ def chart(shown: Pictured, other: Pictured, layer: int, what: str) -> alt.Chart:
             height=PICTURE,
             background="transparent",
             description=DESCRIPTION.format(
-                names=" and ".join(names), layer=layer, what=what, share=f"{shown.share:.1%}"
+                names=" and ".join(names), layer=layer, what=what, share=_percent(shown.share)
             ),
         )
         .configure_axis(titleColor="currentColor", domainColor="#888888")
         .configure_legend(labelColor="currentColor", labelFontSize=12)
         .configure_view(stroke="#888888")
     )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
 def _plane(states: npt.NDArray[np.float32], across: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -36,7 +36,7 @@ WIDER = 2
 SCORE = "multilinguality score"
 MEASURES = {SCORE: (TRANSLATION, RETRIEVAL), TRANSLATION: (TRANSLATION,), RETRIEVAL: (RETRIEVAL,)}
 """Name of a measure -> the tasks that it is the mean of, each at layer 0 and two thirds up."""
-REAL = "real text"
+CONTROLLED, REAL = "controlled world", "real text"
 
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
@@ -137,7 +137,9 @@ def figure(live: pd.DataFrame, recorded: pd.DataFrame, real: pd.DataFrame, paper
     this machine is a mark, of recorded seeds the mean."""
     from xling_utils.charts import contrast_shapes
 
-    sources = [*with_sources(live, recorded), *([(REAL, real)] if len(real) else [])]
+    sources = with_sources(live, recorded)
+    if len(real):
+        sources = [(CONTROLLED if name == "recorded" else name, table) for name, table in sources] + [(REAL, real)]
     if not sources:
         return None
     frames = []
