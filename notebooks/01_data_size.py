@@ -51,7 +51,7 @@ sentences = None  # of text a language; None: as many as the scale reads
 # %% [markdown]
 # ## The runs
 #
-# The base pair is English with the first language of the list above. For each seed it is trained at two data sizes with each
+# The base pair is English with French, or the first language of the list in the cell above. For each seed it is trained at two data sizes with each
 # model: GloVe, word2vec, {term}`BERT`, and an {term}`untrained encoder`, as a control. All read the same {term}`word pieces <word piece>`
 # of the same text and have the same width. BERT at the small size comes twice: once with **as many updates** as
 # at the large size (so it reads its few sentences many times over), once with **as many passes** (so it gets

@@ -43,7 +43,7 @@ def test_a_word_and_its_number_an_option_and_its_value_a_formula_and_its_comma_s
         re.sub("<[^>]*>", "", part)
         for part in re.findall('<span class="whole">((?:<span.*?</span>|[^<])*)</span>', text)
     ]
-    assert whole == ["et al.", "fig. 2", "layer 1", "\\(x\\),", "-p live", "--seeds 4"]
+    assert whole == ["et al.", "fig. 2", "layer 1", "\\(x\\),", "-p live all", "--seeds 4"]
     assert re.sub("<[^>]*>", "", text) == re.sub("<[^>]*>", "", page)
     short = '<code class="docutils literal notranslate">' + " ".join(map(pre, ("git", "show"))) + "</code>"
     assert line_breaks.allowed(short).startswith('<code class="docutils literal notranslate whole">')

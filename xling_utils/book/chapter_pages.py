@@ -110,7 +110,11 @@ def _badges(cell: Mapping[str, Any], otherwise: str) -> str:
     rows = [row for chart in filter(None, charts) for rows in chart.get("datasets", {}).values() for row in rows]
     said = {row["shown"] for row in rows if "shown" in row} or ({None} if rows else set())
     from_ = {"paper" if shown in PAPERS else SOURCES.get(shown, otherwise) for shown in said}
-    return "".join(f" [{source}]{{.badge-{source}}}" for source in ("live", "recorded", "paper") if source in from_)
+    return "".join(
+        f"\N{NO-BREAK SPACE}[{source}]{{.badge-{source}}}"
+        for source in ("live", "recorded", "paper")
+        if source in from_
+    )
 
 
 def _of_own(chapter: str, given: Mapping[str, Any], defaults: Mapping[str, Any], recorded: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import html
 import re
 
+TOGETHER = r'<span class="whole">\g<0></span>'
 SHORT = 20
 """Letters that any line has room for."""
 WORD = re.compile(r'<span class="pre">([^<]+)</span>')
@@ -14,9 +15,14 @@ WORD = re.compile(r'<span class="pre">([^<]+)</span>')
 PARENTHESIS = '<span class="sig-paren">(</span>'
 BEHIND = re.compile(r"(?<=[_/=,:(])|(?<=\.)(?!(?:csv|css|html|js|json|md|py|toml|txt|xz|yaml|yml)\b)")
 """Not before what a file's name ends with."""
-OPTION = re.compile(r'<span class="pre">--?[a-z][\w-]*</span> <span class="pre">[^-<][^<]{,19}</span>')
+OPTION = re.compile(
+    r'<span class="pre">(?:-p</span> <span class="pre">\w+</span> <span class="pre">[^<\']{,12}'
+    r'|--?[a-z][\w-]*</span> <span class="pre">[^-<][^<]{,19})</span>'
+)
+"""One and its value, of a parameter its name and its value."""
+SHELL = re.compile(r'<div class="highlight-sh\b.*?</pre>', re.DOTALL)
 COMMAND = re.compile(r'(<code class="docutils literal notranslate)(">(?:<span class="pre">[^<]*</span> ?)+</code>)')
-FORMULA = re.compile(r'(<span class="math notranslate nohighlight">[^<]*</span>)([,.;:)]+)')
+FORMULA = re.compile(r'<span class="math notranslate nohighlight">[^<]*</span>[,.;:)]+')
 MARKUP = re.compile(r"<(script|style|pre|title|textarea|option|svg)\b.*?</\1>|<[^>]*>", re.DOTALL)
 """What is no running text."""
 WHOLE = re.compile(
@@ -28,12 +34,13 @@ WHOLE = re.compile(
 
 def allowed(page: str) -> str:
     """A ``page`` of HTML with these places in it."""
-    page = OPTION.sub(r'<span class="whole">\g<0></span>', COMMAND.sub(_short_command, page))
+    page = OPTION.sub(TOGETHER, COMMAND.sub(_short_command, page))
+    page = SHELL.sub(lambda block: re.sub(r"(?<=>)--?[a-z][\w-]*", TOGETHER, block[0]), page)
     page = WORD.sub(_word, page).replace(PARENTHESIS, f"{PARENTHESIS}<wbr>")
-    page = FORMULA.sub(r'<span class="whole">\1\2</span>', page)
+    page = FORMULA.sub(TOGETHER, page)
     kept, at = [], 0
     for markup in MARKUP.finditer(page):
-        kept += [WHOLE.sub(r'<span class="whole">\g<0></span>', page[at : markup.start()]), markup[0]]
+        kept += [WHOLE.sub(TOGETHER, page[at : markup.start()]), markup[0]]
         at = markup.end()
     return "".join([*kept, page[at:]])
 
