@@ -157,7 +157,7 @@ data_size.any_two(chapter)
 #
 # Function words are told less by topics than by their place in the sentence, we think. The papers' BERT aligns open classes (nouns, verbs, adjectives, adverbs) better than closed ones (function words and numerals, *function words* below).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pos", "caption": "In French function words are found better than open classes, and adjectives worst; in the paper it is the reverse.\n\nMean reciprocal rank by part of speech, beside those of French in B's Table 1. The papers' values are from 1,000,000 real sentences and another candidate set: compare the order of the bars, not their height."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pos", "caption": "In French function words are found better than open classes, and adjectives worst; in the paper it is the reverse.\n\nMean reciprocal rank by part of speech, beside those of French in B's table 1. The papers' values are from 1,000,000 real sentences and another candidate set: compare the order of the bars, not their height."}}
 data_size.parts_of_speech(chapter)
 
 # %% [markdown] tags=["of-the-record"]

@@ -9,6 +9,7 @@ import pytest
 
 from xling_utils.book import deviations
 from xling_utils.chapters import records
+from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.claims import ledger
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES
@@ -31,7 +32,8 @@ def test_ours_are_the_recorded_runs() -> None:
     encoder, text, languages, measure, seeds = deviations.ours([claim], "controlled")
     assert encoder.startswith(f"{specs[0]['model']['layers']} layers of width {specs[0]['model']['width']}, ")
     assert text.startswith(f"{specs[0]['corpus']['sentences']:,} sentences a language")
-    assert languages == f"English with {', '.join(partners)}; 2 in one encoder"
+    names = ", ".join(LANGUAGE_NAMES[partner] for partner in partners)
+    assert languages == f"English with {names}; 2 in one encoder"
     assert "MRR, centred (layer middle)" in measure
     assert seeds == f"{len({spec['seed'] for spec in specs})} seeds a claim"
 

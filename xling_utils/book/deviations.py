@@ -5,7 +5,7 @@ runs that verdicts rest on, and what is asked of each claim. The papers' are typ
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -17,7 +17,7 @@ import pandas as pd
 from xling_utils.book import ledger_page
 from xling_utils.book.typed_facts import entries
 from xling_utils.chapters import MODULES, records, size_of
-from xling_utils.charts import tables
+from xling_utils.charts import LANGUAGE_NAMES, tables
 from xling_utils.claims import ledger
 from xling_utils.claims.predicates import Rows, names_in
 from xling_utils.claims.testing import Claim
@@ -33,7 +33,8 @@ METRICS = {
     "mrr": "MRR", "mrr_centred": "MRR, centred", "p_at_1": "P@1", "p_at_1_csls": "P@1 by CSLS",
     "p_at_1_rotated": "P@1 after a rotation", "cka": "CKA", "cka_debiased": "CKA, debiased", "f1": "F1",
     "f1_aligned": "F1, aligned", "f1_random": "F1, turned at random", "las": "LAS", "las_aligned": "LAS, aligned",
-    "las_random": "LAS, turned at random", "bleu1": "BLEU-1", "mined_f1": "F1 of mining",
+    "las_random": "LAS, turned at random", "bleu1": "BLEU-1", "p_at_1_shuffled": "P@1, shuffled",
+    "mrr_shuffled": "MRR, shuffled", "mrr_unlike": "MRR of words spelt unlike", "mined_f1": "F1 of mining",
 }  # fmt: skip
 """Metric -> what it is called, where that is not its name in the rows without underscores."""
 
@@ -113,10 +114,17 @@ def ours(claims: Sequence[Claim], scale: str) -> list[str]:
         _encoders(used),
         f"{_range(spec.corpus.sentences for spec in used)} sentences a language, "
         f"{_range(spec.tokenizer.size for spec in used if spec.tokenizer.size)} word pieces",
-        f"English with {', '.join(partners)}; {_range(map(len, read))} in one encoder",
+        f"English with {_partners(partners)}; {_range(map(len, read))} in one encoder",
         _measures(claims),
         f"{_range(len({specs[run].corpus.seed for run in each}) for each in runs.values())} seeds a claim",
     ]
+
+
+def _partners(languages: Sequence[str]) -> str:
+    missing = [LANGUAGE_NAMES[language] for language in LANGUAGES[1:] if language not in languages]
+    if len(missing) > 2:
+        return ", ".join(LANGUAGE_NAMES[language] for language in languages)
+    return f"all others but {' and '.join(missing)}" if missing else f"the {len(languages)} others"
 
 
 def _encoders(specs: Sequence[RunSpec]) -> str:
@@ -145,14 +153,20 @@ def _asked(claim: Claim) -> str:
 
 
 def _measures(claims: Sequence[Claim]) -> str:
-    """What is measured, and where: ``"accuracy; MRR, centred (layer first, middle)"``."""
+    """What is measured, and where: ``"accuracy; MRR, centred (first, middle layer)"``."""
     found: dict[str, set[str]] = {}
     for where in (where for claim in claims for where in _selections(claim) if "metric" in where):
         layers = found.setdefault(METRICS.get(where["metric"], where["metric"].replace("_", " ")), set())
         if "layer" in where:
             layers.add(str(where["layer"]))
-    told = {name: f" (layer {', '.join(sorted(layers))})" if layers else "" for name, layers in found.items()}
-    return "; ".join(f"{name}{told[name]}" for name in sorted(found, key=str.lower))
+    return "; ".join(f"{name}{_at(found[name])}" for name in sorted(found, key=str.lower))
+
+
+def _at(layers: Set[str]) -> str:
+    numbers = sorted(layer for layer in layers if not layer.isalpha())
+    named = sorted(layers - set(numbers))
+    told = [f"{', '.join(named)} layer"] * bool(named) + [f"layer {', '.join(numbers)}"] * bool(numbers)
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def _selections(claim: Claim) -> list[Mapping[str, Any]]:
