@@ -34,7 +34,7 @@ def test_ours_are_the_recorded_runs() -> None:
     assert text.startswith(f"{specs[0]['corpus']['sentences']:,} sentences a language")
     names = ", ".join(LANGUAGE_NAMES[partner] for partner in partners)
     assert languages == f"English with {names}; 2 in one encoder"
-    assert "MRR, centred (layer middle)" in measure
+    assert "MRR, centred (middle layer)" in measure
     assert seeds == f"{len({spec['seed'] for spec in specs})} seeds a claim"
 
 
