@@ -35,7 +35,7 @@ def page() -> str:
     known = experiments(ledger.root() / "book" / "experiments.yml")
     lines = [_line(number, each, [c for c in every if number in c.experiments]) for number, each in known.items()]
     table = "\n".join(f"| {' | '.join(cells)} |" for cells in (HEAD, ["---"] * len(HEAD), *lines))
-    return f"```{{table}}\n:class: stacked\n\n{table}\n```"
+    return f"```{{table}}\n:class: stacked questions\n\n{table}\n```"
 
 
 def _line(number: str, experiment: Experiment, claims: Sequence[Claim]) -> Sequence[str]:
