@@ -256,9 +256,9 @@ def test_the_command_below_a_figure_trains_every_recorded_run(
     words = shlex.split(command)
     named = next((_listed(word) for word in words if word.startswith("[")), list(OTHERS))
     blocks = [(0, named, int(words[words.index("--seeds") + 1]))]
-    for seed in re.findall(r"\d+", "".join(re.findall(r"as well from seed ([\d, ]+\d)", told))):
+    for seed in re.findall(r"\d+", "".join(re.findall(r"and as many from ((?:\d+, )*\d+)\b(?! from)", told))):
         blocks.append((int(seed) - scales.FIRST_REPORTED_SEED, *blocks[0][1:]))
-    for seed, count, languages in re.findall(r"from seed (\d+) on (\d+) with `(.*?)`", told):
+    for count, seed, languages in re.findall(r"(\d+) from seed (\d+) on with `(.*?)`", told):
         blocks.append((int(seed) - scales.FIRST_REPORTED_SEED, _listed(languages), int(count)))
     runs = pd.read_csv(ROOT / f"book/records/{chapter}.{scale}.runs.csv", keep_default_na=False)
     earlier_recipe = specs.of_earlier_recipe(runs["spec"])
@@ -294,10 +294,10 @@ def test_a_caption_tells_which_seeds_read_which_languages(tmp_path: Path) -> Non
     rows.with_suffix(".runs.csv").write_text("spec\n", encoding="utf-8")
     _, told = chapter_pages._origin(tmp_path, "03_overlap", "controlled")
     command = "by `xling run 03_overlap --seeds 2 -p languages '[fr]' --records-only -p first_seed 31`"
-    assert told == f"{command}, from seed 33 on 3 with `[zh]`"
+    assert told == f"{command}, 3 from seed 33 on with `[zh]`"
     rows.write_text("\n".join(["seed,source,target", "31,en,fr", "35,en,fr", "39,en,zh"]), encoding="utf-8")
     _, told = chapter_pages._origin(tmp_path, "03_overlap", "controlled")
-    assert told.endswith("first_seed 31`, as well from seed 35, from seed 39 on 1 with `[zh]`")
+    assert told.endswith("first_seed 31`, and as many from 35, 1 from seed 39 on with `[zh]`")
 
 
 def test_on_real_text_inference_is_asked_of_every_encoder_and_of_an_untrained_one() -> None:

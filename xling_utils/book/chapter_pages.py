@@ -139,8 +139,8 @@ def _origin(root: Path, chapter: str, scale: str) -> tuple[str, str]:
     command = f"xling run {chapter}{real} --seeds {seeds}{some} "
     command += f"--records-only -p first_seed {first}" if others else "-p live all"
     alike = [str(each) for each, other in others if other == block]
-    then = f", as well from seed {', '.join(alike)}" if alike else ""
-    then += "".join(f", from seed {each} on {other[0]} with `{other[1]}`" for each, other in others if other != block)
+    then = f", and as many from {', '.join(alike)}" if alike else ""
+    then += "".join(f", {other[0]} from seed {each} on with `{other[1]}`" for each, other in others if other != block)
     with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
         earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
     recipe = ", with an {ref}`earlier recipe <recipe>`" if earlier else ""
