@@ -264,7 +264,7 @@ def test_the_page_escapes_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None
     for paper in "ABCDE":
         assert re.search(rf'aria-label="{paper}: \d+ ', bars)
     decided = [sum(each.verdict in DECIDED for each in ledger.findings(scale)) for scale in ("controlled", "natural")]
-    assert f"{decided[0]} in the controlled world and {decided[1]} on real text." in bars
+    assert f"{decided[0]} are decided in the controlled world and {decided[1]} on real text." in bars
 
 
 @pytest.mark.parametrize(

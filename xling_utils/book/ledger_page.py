@@ -50,8 +50,8 @@ def summary(number: int = 1) -> str:
         for name, papers in {**{p: [p] for p in PAPERS}, "A to E": PAPERS, **{o: [o] for o in OTHERS}}.items():
             rows.append(_bar(name, Counter(_kind(each) for each in found if each.claim.paper in papers)))
     keys = "".join(f'<li class="{slug}"><span></span>{words}</li>' for slug, words in KINDS.items())
-    told = " and ".join(f"{count} are decided {PLACES[scale]}" for scale, count in decided.items())
-    told = f"Of {len(ledger.load().claims)} claims, {told}."
+    counts = " and ".join(f"{count} {PLACES[scale]}" for scale, count in decided.items())
+    told = f"Of {len(ledger.load().claims)} claims, {counts.replace(' ', ' are decided ', 1)}."
     return (
         f'<figure id="fig-verdicts"><div class="ledger-bars"><ul>{keys}</ul>{"".join(rows)}</div><figcaption><p>'
         f'<span class="caption-number">Figure {number} </span><span class="caption-text">{told}</span></p>'

@@ -32,7 +32,7 @@ def heat_map(table: pd.DataFrame) -> Any:
     """Figure: CKA of translations, layer by layer, by who reads them."""
     columns = [name for name in (SAME, BILINGUAL, MONOLINGUAL, RANDOM) if name in set(table["encoders"])]
     description = "CKA of English and the other language at each layer, by encoder."
-    rows = _rows(table, FORMS, columns)
+    rows = pd.concat([_means(table, FORMS, columns), _rows(table, FORMS, columns)], ignore_index=True)
     return layer_shapes.heat_map(rows, columns=columns, measures=_measures(rows), description=description)
 
 
@@ -97,21 +97,29 @@ def _rows(
     table: pd.DataFrame, measures: Mapping[str, str], kinds: Mapping[str, tuple[str, str]] | Sequence[str]
 ) -> pd.DataFrame:
     """``measures``, name -> metric, by kind of line: the encoders it is of, which may be its name, and the end of their
-    metric. Where there are several languages, each is a measure of its own, after the mean of all."""
+    metric. Where there are several languages, each is a measure of its own."""
     lines = kinds if isinstance(kinds, Mapping) else {encoders: (encoders, "") for encoders in kinds}
-    several = targets(table)
-    means, frames = [], []
+    frames, several = [], targets(table)
     for target in several:
         for shown, metric in measures.items():
             name = shown if len(several) == 1 else f"{shown}, {LANGUAGE_NAMES[target]}"
             for kind, (encoders, end) in lines.items():
                 frames.append(of(table, target, metric + end, encoders).assign(kind=kind, measure=name))
+    return _summed(frames)
+
+
+def _means(table: pd.DataFrame, measures: Mapping[str, str], kinds: Sequence[str]) -> pd.DataFrame:
+    """As :func:`_rows`, over the languages: nothing of one alone, nor of a kind that not all have."""
+    several, frames = targets(table), []
     for shown, metric in measures.items() if len(several) > 1 else ():
-        for kind, (encoders, end) in lines.items():
-            each = [of(table, target, metric + end, encoders) for target in several]
+        for kind in kinds:
+            each = [of(table, target, metric, kind) for target in several]
             if all(map(len, each)):
-                means.append(pd.concat(each).assign(kind=kind, measure=f"{shown}, mean of {len(several)} languages"))
-    frames = [*means, *frames]
+                frames.append(pd.concat(each).assign(kind=kind, measure=f"{shown}, mean of {len(several)} languages"))
+    return _summed(frames) if frames else pd.DataFrame()
+
+
+def _summed(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return by_seed(pd.concat(frames, ignore_index=True), ["measure", "kind", "layer"]).astype({"layer": int})
 
 
