@@ -32,7 +32,7 @@ def heat_map(table: pd.DataFrame) -> Any:
     """Figure: CKA of translations, layer by layer, by who reads them."""
     columns = [name for name in (SAME, BILINGUAL, MONOLINGUAL, RANDOM) if name in set(table["encoders"])]
     description = "CKA of English and the other language at each layer, by encoder."
-    rows = pd.concat([_means(table, FORMS, columns), _rows(table, FORMS, columns)], ignore_index=True)
+    rows = pd.concat([_mean(table, columns), _rows(table, FORMS, columns)], ignore_index=True)
     return layer_shapes.heat_map(rows, columns=columns, measures=_measures(rows), description=description)
 
 
@@ -108,14 +108,15 @@ def _rows(
     return _summed(frames)
 
 
-def _means(table: pd.DataFrame, measures: Mapping[str, str], kinds: Sequence[str]) -> pd.DataFrame:
-    """As :func:`_rows`, over the languages: nothing of one alone, nor of a kind that not all have."""
+def _mean(table: pd.DataFrame, kinds: Sequence[str]) -> pd.DataFrame:
+    """The first of ``FORMS`` as :func:`_rows` has it, over the languages: nothing of one alone, nor of a kind that not
+    all have."""
+    (shown, metric), *_ = FORMS.items()
     several, frames = targets(table), []
-    for shown, metric in measures.items() if len(several) > 1 else ():
-        for kind in kinds:
-            each = [of(table, target, metric, kind) for target in several]
-            if all(map(len, each)):
-                frames.append(pd.concat(each).assign(kind=kind, measure=f"{shown}, mean of {len(several)} languages"))
+    for kind in kinds if len(several) > 1 else ():
+        each = [of(table, target, metric, kind) for target in several]
+        if all(map(len, each)):
+            frames.append(pd.concat(each).assign(kind=kind, measure=f"{shown}, mean of {len(several)} languages"))
     return _summed(frames) if frames else pd.DataFrame()
 
 
