@@ -41,9 +41,7 @@
     spec.datasets = { [spec.data.name]: rows };
     for (const [axis, at] of [["x", 0], ["y", 1]]) {
       const values = everything.map((point) => point[at]);
-      const [low, high] = [Math.min(...values), Math.max(...values)];
-      const margin = 0.04 * (high - low); // as in widget.py
-      spec.encoding[axis].scale.domain = [low - margin, high + margin];
+      spec.encoding[axis].scale.domain = [Math.min(...values), Math.max(...values)];
     }
     for (const channel of ["color", "shape"]) spec.encoding[channel].scale.domain = names;
     return { ...spec, description };

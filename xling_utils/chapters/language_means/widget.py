@@ -22,8 +22,8 @@ COLOURS, SHAPES = ("#1F83C4", "#D55E00"), ("circle", "triangle-up")
 """Of the first and of the second language."""
 PICTURE = 280
 """Pixels of a picture's side: two stand beside each other on a page, one below the other on a phone."""
-MARGIN = 0.04
-"""Of an axis, so that no mark stands on the frame."""
+MARGIN = 10
+"""Pixels at the ends of an axis, so that no mark stands on the frame."""
 BEFORE, AFTER = "as the model has them", "without the languages\N{RIGHT SINGLE QUOTATION MARK} means"
 DESCRIPTION = "Tokens of {names} at layer {layer}, {what}: {share} of their variance lies between the languages."
 CAPTION = "{what}: {share} of the variance of tokens lies between the languages."
@@ -160,17 +160,15 @@ def chart(shown: Pictured, other: Pictured, layer: int, what: str) -> alt.Chart:
         for found, name in zip(shown.points.values(), names, strict=True)
     )
     everything = np.concatenate([*shown.points.values(), *other.points.values()])
-    low, high = everything.min(0), everything.max(0)
-    margin = MARGIN * (high - low)
-    ends = [[float(end) for end in axis] for axis in zip(low - margin, high + margin, strict=True)]
+    ends = [[float(low), float(high)] for low, high in zip(everything.min(0), everything.max(0), strict=True)]
     titles = ("from mean to mean", "largest variance beside it")
     axes = [alt.Axis(title=title, labels=False, ticks=False, grid=False) for title in titles]
     legend = alt.Legend(title=None, orient="top")
     points = alt.Chart(rows).mark_point(filled=True, size=26, opacity=0.8, aria=False)
     return (
         points.encode(
-            x=alt.X("x:Q", scale=alt.Scale(domain=ends[0], zero=False), axis=axes[0]),
-            y=alt.Y("y:Q", scale=alt.Scale(domain=ends[1], zero=False), axis=axes[1]),
+            x=alt.X("x:Q", scale=alt.Scale(domain=ends[0], zero=False, padding=MARGIN), axis=axes[0]),
+            y=alt.Y("y:Q", scale=alt.Scale(domain=ends[1], zero=False, padding=MARGIN), axis=axes[1]),
             color=alt.Color("language:N", scale=alt.Scale(domain=names, range=list(COLOURS)), legend=legend),
             shape=alt.Shape("language:N", scale=alt.Scale(domain=names, range=list(SHAPES)), legend=legend),
         )
