@@ -28,7 +28,7 @@ from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import RECIPE, scale
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, Form, RunSpec, StaticSpec, TokenizerSpec
-from xling_utils.models import encoder, tokenization, transformers_format
+from xling_utils.models import encoder, precision, tokenization, transformers_format
 from xling_utils.runs import checkpoints, pretraining, store
 from xling_utils.runs.batches import Batches
 from xling_utils.runs.pretraining import train
@@ -131,7 +131,7 @@ def test_the_trace_tells_the_losses(whole):
         texts = made_text(RUN.corpus, None, held_out=held_out)
         streams = {language: tokenization.Coder(tokenizer).stream(text) for language, text in texts.items()}
         batches = Batches(streams, RUN.training, seed)
-        with torch.no_grad(), pretraining.in_precision(RUN.training, torch.device("cpu")):
+        with torch.no_grad(), precision.casting(precision.of(RUN.training), torch.device("cpu")):
             found = [model(**{n: torch.from_numpy(a) for n, a in batches(i).arrays().items()}) for i in range(count)]
         return float(sum(found)) / count
 

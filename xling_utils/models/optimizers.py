@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from xling_utils.core.specs import TrainingSpec
+from xling_utils.models import precision
 
 ADAM_BETAS = (0.9, 0.98)
 MUON_MOMENTUM = 0.95
@@ -37,8 +38,7 @@ def build(
     if not hidden:
         return [adamw]
     groups = [{"params": several, "parts": parts} for parts, several in hidden.items()]
-    precision = torch.bfloat16 if training.precision == "bf16" else torch.float32
-    return [Muon(groups, training.hidden_rate, training.weight_decay, precision), adamw]
+    return [Muon(groups, training.hidden_rate, training.weight_decay, precision.of(training)), adamw]
 
 
 def one_cycle(warmup: float, steps: int, step: int) -> float:
@@ -56,15 +56,15 @@ def set_rates(optimizers: Iterable[torch.optim.Optimizer], share: float) -> None
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum, Nesterov's look ahead, orthogonalisation in ``precision``, decoupled weight decay.
+    """Momentum, Nesterov's look ahead, orthogonalisation in ``products``, decoupled weight decay.
 
     Parameters are (..., rows, columns); ``parts`` of their group is the number of matrices in each, one below the
     other. A step has the size ``lr``, times sqrt(rows / columns) of a matrix with more rows than columns.
     """
 
-    def __init__(self, groups: list[dict[str, Any]], lr: float, weight_decay: float, precision: torch.dtype) -> None:
+    def __init__(self, groups: list[dict[str, Any]], lr: float, weight_decay: float, products: torch.dtype) -> None:
         super().__init__(groups, {"lr": lr, "weight_decay": weight_decay, "parts": 1})
-        self.precision = precision
+        self.products = products
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
@@ -84,22 +84,23 @@ class Muon(torch.optim.Optimizer):
                 for piece, change in zip(*pieces_of, strict=True):
                     shapes.setdefault(piece.shape, []).append((piece, change))
             for shape, pieces in shapes.items():
-                changes = orthogonal(torch.stack([change for _, change in pieces]), self.precision)
+                changes = orthogonal(torch.stack([change for _, change in pieces]), self.products)
                 rate = group["lr"] * max(1.0, shape[-2] / shape[-1]) ** 0.5
                 for (piece, _), change in zip(pieces, changes.unbind(), strict=True):
                     piece.mul_(1 - group["lr"] * group["weight_decay"]).add_(change, alpha=-rate)
 
 
-def orthogonal(matrices: Tensor, precision: torch.dtype = torch.float32) -> Tensor:
+def orthogonal(matrices: Tensor, products: torch.dtype = torch.float32) -> Tensor:
     """About the nearest orthogonal matrix of each of ``matrices`` (..., rows, columns), in their type: singular values
-    between about 0.7 and 1.2 (Jordan et al. 2024). ``precision`` is that of the products."""
+    between about 0.7 and 1.2 (Jordan et al. 2024). ``products`` are computed so precisely."""
     a, b, c = NEWTON_SCHULZ
     shape = matrices.shape
-    x = matrices.reshape(-1, *shape[-2:]).to(precision)
+    x = matrices.reshape(-1, *shape[-2:]).to(products)
     tall = shape[-2] > shape[-1]
     x = x.mT if tall else x
     x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
-    for _ in range(NEWTON_SCHULZ_STEPS):
-        gram = x @ x.mT
-        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    with precision.emulating(products):
+        for _ in range(NEWTON_SCHULZ_STEPS):
+            gram = x @ x.mT
+            x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     return (x.mT if tall else x).reshape(shape).to(matrices.dtype)

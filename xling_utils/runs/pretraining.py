@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import EncoderSpec, RunSpec, StaticSpec, TrainingSpec
-from xling_utils.models import optimizers, static_vectors, tokenization, transformers_format
+from xling_utils.models import optimizers, precision, static_vectors, tokenization, transformers_format
 from xling_utils.models.encoder import Encoders
 from xling_utils.runs import checkpoints
 from xling_utils.runs.batches import Batches, sent
@@ -220,7 +220,8 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
     """Trains ``trainees``, which have all done as many steps, to their end. Returns whether it is this process that
     writes them. The seconds of each are its share of those that pass."""
     accelerator, main = learner.accelerator, learner.accelerator.is_main_process
-    device, shares = accelerator.device, (accelerator.process_index, accelerator.num_processes)
+    device, products = accelerator.device, precision.of(training)
+    shares = (accelerator.process_index, accelerator.num_processes)
     marks = {round(training.steps * (i + 1) / training.snapshots) for i in range(training.snapshots)}
     interval = -(-training.steps // TRACE_ROWS)
     tokens_a_step = training.batch * training.length
@@ -231,9 +232,10 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
     recent: list[torch.Tensor] = []  # losses stay on the device: to wait for each would leave it idle
 
     def backward(batch: dict[str, torch.Tensor]) -> torch.Tensor:
-        with in_precision(training, device):
-            losses = learner.losses(batch)
-        accelerator.backward(losses.sum())
+        with precision.emulating(products):
+            with precision.casting(products, device):
+                losses = learner.losses(batch)
+            accelerator.backward(losses.sum())
         return losses.detach()
 
     if learner.replays:
@@ -263,7 +265,7 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
         late = not last and time.monotonic() - saved > CHECKPOINT_SECONDS
         if done % interval == 0 or last:
             learner.model.eval()
-            with in_precision(training, device), torch.no_grad():
+            with precision.emulating(products), precision.casting(products, device), torch.no_grad():
                 held_out = torch.stack([learner.losses(test) for test in tests], 1).tolist()
             learner.model.train()
             settle(done)
@@ -292,8 +294,3 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
         if device.type == "cuda":
             trainee.extras["processor"] = torch.cuda.get_device_name(device)
     return main
-
-
-def in_precision(training: TrainingSpec, device: torch.device) -> torch.autocast:
-    """Within it products are computed as precisely as ``training`` says."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=training.precision == "bf16")
