@@ -14,7 +14,7 @@ from tests.book.conftest import REPOSITORY
 from xling_utils.book.rendering import pages
 
 PAGES = (*pages(REPOSITORY), "search", "genindex")
-HEAVIEST = 2_000_000
+HEAVIEST = 1_000_000
 """Bytes of a page with what it alone shows; scripts and styles in ``_static`` serve all pages."""
 
 

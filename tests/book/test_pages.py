@@ -234,12 +234,16 @@ def test_chart_keeps_its_state_from_light_to_dark(sample_html: Path, browser: Br
 
 def test_chart_offers_its_data(sample_html: Path, browser: Browser) -> None:
     browser.open(sample_html / "notebooks" / "01_sample.html")
-    names = browser.run(
-        "const saved = []; HTMLAnchorElement.prototype.click = function () { saved.push(this.download); };"
+    names, text = browser.run(
+        "const saved = [], blobs = []; HTMLAnchorElement.prototype.click = function () { saved.push(this.download); };"
+        "URL.createObjectURL = (blob) => { blobs.push(blob); return 'blob:'; };"
         "const tools = document.querySelector('#fig-sample .chart-tools');"
-        "[...tools.children].at(-1).click(); return saved;"
+        "[...tools.children].at(-1).click(); return blobs[0].text().then((text) => [saved, text]);"
     )
     assert names == ["fig-sample.csv"]
+    header, *lines = text.splitlines()
+    assert header == "model,step,value" and len(lines) == 60
+    assert lines[:2] == ["encoder,0,0", "static vectors,0,0.4"] and lines[-1] == "static vectors,29,0.496667"
 
 
 def test_widget_shows_its_saved_state(sample_html: Path, browser: Browser) -> None:

@@ -126,6 +126,19 @@ def test_numbers_have_six_digits() -> None:
     assert rows == [{"value": 0.666667, "tokens": 13_327_805.0, "n": 123_456_789, "name": "a"}]
 
 
+def test_a_table_is_written_by_column_and_different_values_once() -> None:
+    values = [0, False, None, 0.0, "a", 1, True, 1.0]
+    rows = [{"value": value, "name": "a name that repeats", "seed": seed} for seed, value in enumerate(values)]
+    shown = offline.chart_html({"datasets": {"rows": rows, "ragged": [{"a": 1}, {"b": 1}], "none": []}}, "")
+    tables = json.loads(shown.partition('json">')[2].partition("</script>")[0])["datasets"]
+    columns = tables["rows"]["columns"]
+    assert tables["rows"]["count"] == len(rows) and list(columns) == ["value", "name", "seed"]
+    assert columns["name"] == {"of": ["a name that repeats"], "at": [0] * len(rows)}
+    assert [repr(value) for value in columns["value"]] == [repr(value) for value in values]
+    assert columns["seed"] == list(range(len(rows)))
+    assert tables["ragged"] == [{"a": 1}, {"b": 1}] and tables["none"] == []
+
+
 def test_a_list_of_languages_appears_only_where_there_are_several() -> None:
     both = pd.concat([RUNS, RUNS.assign(language="German")], ignore_index=True)
     assert "language_shown" not in json.dumps(intervals().to_dict())

@@ -71,6 +71,20 @@
       return { ...value, legend: { ...value.legend, columns: Math.min(value.legend.columns, room) } };
     });
 
+  // Tables are written by column, different values once where that is shorter (`chart_html`).
+  const byRow = ({ count, columns }) => {
+    const at = Object.entries(columns).map(([name, values]) =>
+      Array.isArray(values) ? [name, (row) => values[row]] : [name, (row) => values.of[values.at[row]]],
+    );
+    return Array.from({ length: count }, (_, row) => Object.fromEntries(at.map(([name, value]) => [name, value(row)])));
+  };
+  const specification = (host) => {
+    const spec = JSON.parse(host.querySelector("script").textContent);
+    for (const [name, table] of Object.entries(spec.datasets ?? {}))
+      if (!Array.isArray(table)) spec.datasets[name] = byRow(table);
+    return spec;
+  };
+
   const save = (name, url) => {
     const link = document.createElement("a");
     link.download = name;
@@ -127,7 +141,7 @@
 
   const draw = async (host) => {
     const width = host.clientWidth;
-    const spec = withLegendsFitted(JSON.parse(host.querySelector("script").textContent), width);
+    const spec = withLegendsFitted(specification(host), width);
     const canvas = host.querySelector(".vega-canvas");
     // Expressions are interpreted (`ast`): the policy of the page lets nothing compile text to code.
     const drawn = await vegaEmbed(canvas, isSingle(spec) ? fitted(spec, width) : spec, {
