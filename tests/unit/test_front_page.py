@@ -47,8 +47,8 @@ def test_every_mark_of_the_page_is_filled() -> None:
 
 
 def test_a_value_that_nothing_gives_is_named() -> None:
-    with pytest.raises(UserError, match=r"nothing gives the value 'left nothing' of a page; known: .*left word order"):
-        rendering.filled(b"It is 9<!-- value: left nothing --> of it.")
+    with pytest.raises(UserError, match=r"nothing gives the value 'left word ordre' .*: 'left word order'"):
+        rendering.filled(b"It is 9<!-- value: left word ordre --> of it.")
 
 
 def test_each_answer_rests_on_decided_claims() -> None:

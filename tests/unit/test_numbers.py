@@ -186,7 +186,7 @@ def test_text_is_filled_whatever_was_typed() -> None:
     known = {"share": ".06", "percent": "\N{MINUS SIGN}9\N{NO-BREAK SPACE}%"}
     text = "costs .50<!-- value: share --> (7\N{NO-BREAK SPACE}%<!-- value: percent -->), .50 elsewhere"
     assert numbers.filled(text, known) == "costs .06 (\N{MINUS SIGN}9\N{NO-BREAK SPACE}%), .50 elsewhere"
-    with pytest.raises(UserError, match="nothing gives the value 'another' of a page; known: share, percent"):
+    with pytest.raises(UserError, match="nothing gives the value 'another' of a page; nearest that are given: '"):
         numbers.filled(".5<!-- value: another -->", known)
     with pytest.raises(UserError, match="no number before the mark <!-- value: share -->"):
         numbers.filled("nothing <!-- value: share -->", known)

@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -152,7 +153,8 @@ def filled(text: str, known: Mapping[str, str]) -> str:
     def value(mark: re.Match[str]) -> str:
         name = mark["name"]
         if name not in known:
-            raise UserError(f"nothing gives the value {name!r} of a page; known: {', '.join(known)}")
+            near = ", ".join(map(repr, get_close_matches(name, known, 3, 0)))
+            raise UserError(f"nothing gives the value {name!r} of a page; nearest that are given: {near}")
         return known[name]
 
     done = MARK.sub(value, text)
