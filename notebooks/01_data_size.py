@@ -210,7 +210,7 @@ data_size.static_vectors(real)
 # %% [markdown] tags=["of-the-record"]
 # Which words? As in the controlled world, and not as in the paper, function words come first. An untrained encoder finds no more of them than chance does (.01<!-- value: function words of real text, untrained -->), perhaps as French and English spell them differently, and few of the others (.02<!-- value: open classes of real text, untrained -->);
 # the trained one finds them at .36<!-- value: function words of real text -->, and open classes at .10<!-- value: open classes of real text -->. (B, table 1: .459 for closed
-# classes and .511 for open ones.) Adjectives, the paper's best, are on average over six languages not the best of the open classes. Parts of speech are here those that an English treebank gives a word most often.
+# classes and .511 for open ones.) Whether adjectives, the paper's best, are the best of the open classes over six languages cannot be told. Parts of speech are here those that an English treebank gives a word most often.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-pos-natural", "caption": "In real French, too, function words are found better than open classes, and an untrained encoder finds hardly any of either.\n\nMean reciprocal rank by part of speech, large data size, middle layer; recorded seeds with 95 % intervals."}}
 data_size.parts_of_speech(real)

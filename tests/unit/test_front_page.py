@@ -34,6 +34,17 @@ def test_what_is_left_is_a_share_of_what_is_above_chance() -> None:
     assert front_page.values()["left word order low"] < front_page.values()["left word order high"]
 
 
+def test_the_two_worlds_agree_as_far_as_the_page_says() -> None:
+    (points,) = re.findall(r"differs by (\w+) points at most", INTRO.read_text(encoding="utf-8"))
+    worlds = [{lesson.taken: kept.value for lesson, kept in front_page.left(scale)} for scale in front_page.SCALES]
+    others = set(worlds[0]) - {front_page.LITTLE_TEXT, front_page.LITTLE_TRAINING}
+    apart = max(abs(worlds[0][taken] - worlds[1][taken]) for taken in others)
+    assert points == "eleven" and 0.10 < apart < 0.11
+    least = [set(sorted(world, key=world.__getitem__)[:4]) for world in worlds]
+    caption = {front_page.LITTLE_TRAINING, front_page.ORDER, front_page.SENTENCES, front_page.PARAMETERS}
+    assert least == [caption, caption]
+
+
 def test_every_mark_of_the_page_is_filled() -> None:
     page = INTRO.read_bytes()
     drawn = [name.encode() for name in front_page.FIGURES]

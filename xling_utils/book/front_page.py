@@ -143,14 +143,14 @@ FIGURES: dict[str, tuple[Callable[[], Any], str, str]] = {
     ),
     "taken away": (
         taken_away,
-        "In the controlled world least is left without training, order of words or an encoder in common.",
+        "In both worlds least is left without training, order of words or an encoder in common.",
         "What is left of alignment (retrieval of words above chance, the languages' means taken out) when one thing is "
         "taken away, of the same run with it. Bars are 95 % intervals over seeds. In the controlled world English with "
         "French, German, Russian, Hindi and Chinese in turn, but with French alone where text or training is taken "
-        "away; on real text, where so far only text and training are taken away, English with French and five others. "
-        "Without long inputs 6 tokens are left; without sentences, words in no order, drawn by their frequency; "
-        "without shared parameters, only those of the top "
-        "are shared; a tenth of the training is of a tenth of the text. From "
+        "away; on real text with French, Russian, Hindi and Chinese in turn, but with six languages where text or "
+        "training is. Without long inputs 6 tokens are left; without sentences, words in no order, drawn by their "
+        "frequency; without shared parameters, only those of the top are shared; a tenth of the training is of a "
+        "tenth of the text. From "
         '<a href="../notebooks/01_data_size.html">chapters 1</a> to <a href="../notebooks/04_architecture.html">4</a>.',
     ),
     "training curve": (

@@ -128,11 +128,11 @@ def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], d
     return contrast_shapes.contrasts(rows, floor, conditions=there, measures=measures, description=description)
 
 
-def on_real_text(chapter: Opened, rows: pd.DataFrame, description: str, *languages: str) -> Any:
+def on_real_text(chapter: Opened, rows: pd.DataFrame, description: str) -> Any:
     """Figure: the conditions of recorded ``rows`` (with a column ``condition``) in every language and on average; above
-    what knowing nothing gets in ``languages``, or in all."""
+    what knowing nothing gets."""
     recorded = chapter.recorded
-    floor = floors(recorded[recorded["target"].isin(languages or targets(recorded))])
+    floor = floors(recorded[recorded["target"].isin(targets(recorded))])
     drawn = by_language(rows, chapter.sizes, "condition")
     return figure(drawn, floor, list(dict.fromkeys(rows["condition"])), description)
 

@@ -39,19 +39,18 @@ def compared(chapter: Opened) -> Any:
     return layer_by_layer.figure(named(chapter.both, BERT, chapter.sizes), chapter.base)
 
 
-def static_windows(chapter: Opened, language: str | None = None) -> Any:
-    """Figure: retrieval of word2vec by the width of its window, in one ``language`` (the first); none without runs of
-    word2vec (``live = "all"``)."""
-    sizes, language = chapter.sizes, language or chapter.base
+def static_windows(chapter: Opened) -> Any:
+    """Figure: retrieval of word2vec by the width of its window; none without runs of word2vec (``live = "all"``)."""
+    sizes = chapter.sizes
     rows, description = named(chapter.both, STATIC, sizes), "word retrieval of word2vec by the width of its window."
     if chapter.record_of_real_text:
-        return figures.on_real_text(chapter, rows[rows["target"] == language], f"Real text: {description}", language)
+        return figures.on_real_text(chapter, rows, f"Real text: {description}")
     if rows.empty:
         return None
     none = empty(chapter.name)
     sources = (none, rows) if len(chapter.recorded) else (rows, none)
-    drawn = figures.rows_of(*sources, sizes, "condition", language)
+    drawn = figures.rows_of(*sources, sizes, "condition", chapter.base)
     conditions = list(dict.fromkeys(rows["condition"]))
     return figures.figure(
-        drawn, figures.floors(of_partners(chapter.both, language)), conditions, description.capitalize()
+        drawn, figures.floors(of_partners(chapter.both, chapter.base)), conditions, description.capitalize()
     )
