@@ -25,13 +25,13 @@
 # 24 %<!-- value: left word order -->
 # (19 %<!-- value: left word order low --> to 28 %<!-- value: left word order high -->) of that is left; draw the words by their frequency alone, and
 # 9 %<!-- value: left sentences -->
-# (6 %<!-- value: left sentences low --> to 11 %<!-- value: left sentences high -->). Real text gives nearly the same:
+# (6 %<!-- value: left sentences low --> to 11 %<!-- value: left sentences high -->). The averages of real text are close to these:
 # 70 %<!-- value: left natural shared letters -->
 # (58 %<!-- value: left natural shared letters low --> to 81 %<!-- value: left natural shared letters high -->) without a letter in common,
 # 32 %<!-- value: left natural word order -->
 # (21 %<!-- value: left natural word order low --> to 44 %<!-- value: left natural word order high -->) of that without order, and
 # 3 %<!-- value: left natural sentences -->
-# (0 %<!-- value: left natural sentences low --> to 6 %<!-- value: left natural sentences high -->) without sentences.
+# (−1 %<!-- value: left natural sentences low --> to 6 %<!-- value: left natural sentences high -->) without sentences.
 #
 # **The question.** English and French share an alphabet, names, digits, some words, and the order of most words. Which
 # of these does an encoder need to bring them together? If it were the shared pieces, two languages in different
@@ -167,28 +167,31 @@ charts.show(overlap.mixed(chapter))
 # %% [markdown] tags=["of-the-record"]
 # ## On real text
 #
-# The same on real text, English with French, Russian, Hindi and Chinese in turn, two seeds each (see {doc}`../book/data` for the text, and {doc}`../book/sizes` for the encoders). We did not expect the two worlds to agree so well. Without a letter in common retrieval loses 30 %<!-- value: lost without a letter in common on real text -->
+# The same on real text, English with French, Russian, Hindi and Chinese in turn, two seeds each (see {doc}`../book/data` for the text, and {doc}`../book/sizes` for the encoders).
+# Without a letter in common retrieval loses 30 %<!-- value: lost without a letter in common on real text -->
 # (19 %<!-- value: lost without a letter in common on real text low --> to 42 %<!-- value: lost without a letter in common on real text high -->)
-# of what it has above chance, in the controlled world 30 %<!-- value: lost without a letter in common -->; with the words permuted as well, 68 %<!-- value: lost with all permuted on real text -->
+# of what it has above chance, in the controlled world 30 %<!-- value: lost without a letter in common -->. With the words permuted as well, 68 %<!-- value: lost with all permuted on real text -->
 # (56 %<!-- value: lost with all permuted on real text low --> to 79 %<!-- value: lost with all permuted on real text high -->)
-# of the rest, with a quarter of all pairs swapped as much (70 %<!-- value: lost with a quarter permuted on real text -->), and with one language permuted, too (75 %<!-- value: lost with one language permuted on real text -->). Where nothing is left but how often words occur, 97 %<!-- value: lost with unigrams on real text -->
-# (94 %<!-- value: lost with unigrams on real text low --> to 101 %<!-- value: lost with unigrams on real text high -->)
-# is lost.
+# of the rest is lost, with a quarter of all pairs swapped 70 %<!-- value: lost with a quarter permuted on real text -->, and with one language permuted 75 %<!-- value: lost with one language permuted on real text -->; whether more disorder costs more cannot be told. Where nothing is left but how often words
+# occur, 97 %<!-- value: lost with unigrams on real text -->
+# (94 %<!-- value: lost with unigrams on real text low --> to 101 %<!-- value: lost with unigrams on real text high -->) is lost.
 #
-# So transfer is possible there without any overlap, and without order it is better than a guess, in words, inference and names, in the controlled world and on real text alike. That order matters is decided for words and names; of inference, which lies a few points above a guess in
-# the other language, {doc}`the ledger </book/ledger>` cannot tell, save that permuting one language costs it. Sentences in no order teach more than frequencies for words and inference; names the other way round: they are found less well from permuted sentences than
-# from words drawn by frequency.
+# The averages agree better than we expected; the languages do not. In the controlled world it is French and German that lose by letters, which they have in common with English. On real text Hindi and Chinese, which have hardly any, lose the
+# largest part without them, as the figure shows, and French and Russian less; and Chinese has nearly as much left without order as with it. Two seeds a language cannot say why.
 #
-# How little overlap is worth, less than a tenth as in K et al., or more, cannot be told: for words it looks like more, for inference like less. Names in French are found far less well without it; in the other three languages the figure shows no loss.
+# So in both worlds transfer is possible without any overlap, and without order it is better than a guess, in words, inference and names. That order matters is decided on real text for words and names; of inference, which lies a few points above a guess in
+# the other language, {doc}`the ledger </book/ledger>` cannot tell, save that permuting one language costs it. Sentences in no order teach more than frequencies for words and inference. Whether order counts for more than letters cannot be told there, nor
+# whether letters are worth less than a tenth, as K et al. found: for words it looks like more, for inference like less. In the figure names are found far less well without them in French, and no less well in the other three.
 #
-# Two things differ from the controlled world. Switching words for translations makes what retrieval has above chance 3.5<!-- value: what code-switching makes of retrieval on real text --> times as much
-# (3.0<!-- value: what code-switching makes of retrieval on real text low --> to 3.9<!-- value: what code-switching makes of retrieval on real text high -->; the words that are asked are among those that were switched), and inference gains, too, of which nothing is seen there.
-# And of mixed pairs those with the hypothesis in English are the easier ones, as K et al. found; in the controlled world it is the other way round.
+# Three more things differ from the controlled world. Names are found less well, on average, from permuted sentences than from words drawn by frequency; there it is the other way round. Switching words for translations makes what retrieval has above chance
+# 3.5<!-- value: what code-switching makes of retrieval on real text --> times as much
+# (3.0<!-- value: what code-switching makes of retrieval on real text low --> to 3.9<!-- value: what code-switching makes of retrieval on real text high -->; the words that are asked are among those that were switched), and inference gains, too; in the controlled world it does not.
+# And of mixed pairs those with the hypothesis in English are the easier ones, as K et al. found; in the controlled world those with the premise in English are.
 #
-# The largest effect beside order is the domain, which did little for Wu, Conneau et al.: with everyday sentences in French or Russian, English news
+# The domain, which did little for Wu, Conneau et al., looks large: with everyday sentences in French or Russian, English news
 # instead of English everyday sentences cost 62 %<!-- value: lost with another domain -->
 # (41 %<!-- value: lost with another domain low --> to 82 %<!-- value: lost with another domain high -->) of what retrieval has above chance.
-# Four seeds, two of each language, do not decide it. Nor is it a subject in common alone. The everyday sentences are Tatoeba's, which people translate into each other's languages: those that are tests here were taken out, but many
+# Four seeds are too few to decide it among so many tests; of inference and names they tell nothing. Nor is it a subject in common alone. The everyday sentences are Tatoeba's, which people translate into each other's languages: those that are tests here were taken out, but many
 # sentences of the two texts say the same, and two halves of a wiki do not.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-overlap-natural", "caption": "On real text, too, words align without a letter in common, less well than with them; without order little of it is left.\n\nMeans over the recorded seeds of each language, and above them the mean of these with its 95 % interval; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
@@ -220,11 +223,11 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 # %% [markdown] tags=["of-the-record"]
 # ## In short
 #
-# - Two languages align without a letter, a name or a full stop in common, though less than with them. Without an order of words little is left.
+# - In the controlled world two languages align without a letter, a name or a full stop in common, though less than with them. Without an order of words little is left.
 # - A quarter of the pairs swapped does words and inference as much harm as all of them, and it is enough to permute one language; how often words occur gives words little by itself, though some
 #   inference.
 # - Other topics cost words 36 %<!-- value: lost with other topics --> of their alignment, and do not make it impossible.
-# - Real text agrees: 70 %<!-- value: left natural shared letters --> is left there without a letter in common, and 32 %<!-- value: left natural word order --> of that without order.
+# - On real text the averages are close to that: 70 %<!-- value: left natural shared letters --> is left without a letter in common, and 32 %<!-- value: left natural word order --> of it without order.
 # - Translations mixed into the sentences help to find these very words. Inference gains by them on real text alone; of names no gain is shown.
 
 # %% [markdown] tags=["of-the-record"]

@@ -23,7 +23,7 @@
 # 2 %<!-- value: left shared parameters -->
 # (0 %<!-- value: left shared parameters low --> to 4 %<!-- value: left shared parameters high -->) of the alignment above chance is left, and the first block apart costs most of it. With blocks alone apart inference and names lose less; with the embeddings as well names lose everything, and inference falls below an untrained encoder's. Depth, heads, objective and separators move it far less,
 # and depth not as the papers saw it. On real text 2 %<!-- value: left natural shared parameters -->
-# (0 %<!-- value: left natural shared parameters low --> to 5 %<!-- value: left natural shared parameters high -->) is left by the same
+# (−2 %<!-- value: left natural shared parameters low --> to 5 %<!-- value: left natural shared parameters high -->) is left by the same
 # separation; that blocks of its own cost a language words is decided there, too.
 #
 # **The question.** How much of the encoder can be taken away, or kept apart for each language, before its two languages
@@ -173,7 +173,7 @@ architecture.compared(chapter)
 # in the controlled world (63 %<!-- value: the bottom third apart loses -->), and two of them 66 %<!-- value: blocks apart lose on real text -->
 # (60 %<!-- value: blocks apart lose on real text low --> to 71 %<!-- value: blocks apart lose on real text high -->); that each of them costs words something is decided, and of names that the second does. With its embeddings and two
 # blocks for itself 2 %<!-- value: left natural shared parameters -->
-# (0 %<!-- value: left natural shared parameters low --> to 5 %<!-- value: left natural shared parameters high -->) is left for words; {doc}`the ledger </book/ledger>`, which asks
+# (−2 %<!-- value: left natural shared parameters low --> to 5 %<!-- value: left natural shared parameters high -->) is left for words; {doc}`the ledger </book/ledger>`, which asks
 # for inference and names as well, cannot tell whether transfer drops to a guess. Embeddings of its own alone cost a language 64 %<!-- value: embeddings apart lose on real text -->, but one seed nearly all of it and
 # another none (Russian has both), so that eight seeds do not decide it (12 %<!-- value: embeddings apart lose on real text low --> to 116 %<!-- value: embeddings apart lose on real text high -->).
 #

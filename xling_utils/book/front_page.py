@@ -113,7 +113,7 @@ def values() -> dict[str, str]:
 
 
 def _percent(value: float) -> str:
-    return f"{100 * max(0.0, value):.0f}\N{NO-BREAK SPACE}%"
+    return f"{round(100 * value)}\N{NO-BREAK SPACE}%".replace("-", "\N{MINUS SIGN}")
 
 
 def training_curve() -> Any:
