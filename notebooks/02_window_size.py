@@ -136,7 +136,7 @@ window_size.static_windows(chapter)
 # (0 %<!-- value: share that short inputs lose with much real text low --> to 28 %<!-- value: share that short inputs lose with much real text high -->), which is the papers' side, but it is not decided. With the means left in, as
 # {doc}`the ledger </book/ledger>` asks, they cost 2.3<!-- value: short inputs lose with much real text, plain --> hundredths of mean reciprocal rank
 # (0.1<!-- value: short inputs lose with much real text, plain low --> to 4.5<!-- value: short inputs lose with much real text, plain high -->), in each of the four languages; an interval that leaves zero out by so little does not pass among so many claims. Nor can
-# they tell whether it is a fifth or more, or what inputs of twelve tokens cost (6 %<!-- value: share that inputs of twelve tokens lose on real text -->;
+# they tell whether the loss is drastic (claim B-08), or what inputs of twelve tokens cost (6 %<!-- value: share that inputs of twelve tokens lose on real text -->;
 # −2 %<!-- value: share that inputs of twelve tokens lose on real text low --> to 14 %<!-- value: share that inputs of twelve tokens lose on real text high -->). Whether six tokens cost inference cannot be told either: it lies two or three points above a guess here.
 # Whether long contexts are *necessary* cannot be told from the four seeds, one a language, that have an untrained encoder beside them.
 
@@ -152,7 +152,7 @@ window_size.inputs(real)
 # next to nothing, the widest makes that 2.5<!-- value: wide windows with little real text --> times as much
 # (1.5<!-- value: wide windows with little real text low --> to 3.5<!-- value: wide windows with little real text high -->); in the figure all of it comes on the way to 128 words, and whether the last step adds a tenth, eight seeds cannot tell. What
 # is decided is that word2vec in the widest window, on as much text, aligns worse than BERT in its longest inputs (with the means left in, and on average: in Chinese they are close, and in Hindi word2vec is slightly ahead). *Little* is less text here than in the
-# papers (5,000 sentences a language, where theirs is 200,000).
+# papers (5,000 sentences a language; theirs, 200,000).
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-static-window-natural", "caption": "On real text the widest window costs word2vec where there is much text, the means taken out, and makes something of next to nothing where there is little.\n\nMeans over the recorded seeds of each language, and above them the mean of these with its 95 % interval; mean reciprocal rank, centred, among the targets of the MUSE dictionary."}}
 window_size.static_windows(real)
