@@ -150,7 +150,7 @@ window_size.inputs(real)
 # of what it has above chance; with the means left in less, 9 %<!-- value: wide windows lose with much real text, plain -->
 # (1 %<!-- value: wide windows lose with much real text, plain low --> to 18 %<!-- value: wide windows lose with much real text, plain high -->). With little text, where it has
 # next to nothing, the widest makes that 2.5<!-- value: wide windows with little real text --> times as much
-# (1.5<!-- value: wide windows with little real text low --> to 3.5<!-- value: wide windows with little real text high -->); in the figure all of it comes on the way to 128 words, and whether the last step adds a tenth, eight seeds cannot tell. What
+# (1.5<!-- value: wide windows with little real text low --> to 3.5<!-- value: wide windows with little real text high -->); in the figure all of it comes on the way to 128 words, and whether the last step adds anything that matters (claim B-10), eight seeds cannot tell. What
 # is decided is that word2vec in the widest window, on as much text, aligns worse than BERT in its longest inputs (with the means left in, and on average: in Chinese they are close, and in Hindi word2vec is slightly ahead). *Little* is less text here than in the
 # papers (5,000 sentences a language; theirs, 200,000).
 
