@@ -135,12 +135,12 @@ window_size.static_windows(chapter)
 # With much text they seem to cost 14 %<!-- value: share that short inputs lose with much real text -->
 # (0 %<!-- value: share that short inputs lose with much real text low --> to 28 %<!-- value: share that short inputs lose with much real text high -->), which is the papers' side, but it is not decided. With the means left in, as
 # {doc}`the ledger </book/ledger>` asks, they cost 2.3<!-- value: short inputs lose with much real text, plain --> hundredths of mean reciprocal rank
-# (0.1<!-- value: short inputs lose with much real text, plain low --> to 4.5<!-- value: short inputs lose with much real text, plain high -->), in each of the four languages; an interval that leaves zero out by so little does not pass among so many claims. Nor can
-# they tell whether the loss is drastic (claim B-08), or what inputs of twelve tokens cost (6 %<!-- value: share that inputs of twelve tokens lose on real text -->;
+# (0.1<!-- value: short inputs lose with much real text, plain low --> to 4.5<!-- value: short inputs lose with much real text, plain high -->), on average, and some in each of the four languages; an interval that leaves zero out by so little does not pass among so many claims. Nor can
+# eight seeds tell whether the loss is drastic (claim B-08), or what inputs of twelve tokens cost (6 %<!-- value: share that inputs of twelve tokens lose on real text -->;
 # −2 %<!-- value: share that inputs of twelve tokens lose on real text low --> to 14 %<!-- value: share that inputs of twelve tokens lose on real text high -->). Whether six tokens cost inference cannot be told either: it lies two or three points above a guess here.
 # Whether long contexts are *necessary* cannot be told from the four seeds, one a language, that have an untrained encoder beside them.
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, too, inputs of six tokens cost alignment where there is little of it; where there is much, eight seeds cannot tell.\n\nMeans over the recorded seeds of each language, and above them the mean of these with its 95 % interval; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-window-natural", "caption": "On real text, too, inputs of six tokens cost alignment where there is little text; where there is much, eight seeds cannot tell.\n\nMeans over the recorded seeds of each language, and above them the mean of these with its 95 % interval; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
 real = chapter.on_real_text
 window_size.inputs(real)
 
@@ -154,7 +154,7 @@ window_size.inputs(real)
 # is decided is that word2vec in the widest window, on as much text, aligns worse than BERT in its longest inputs (with the means left in, and on average: in Chinese they are close, and in Hindi word2vec is slightly ahead). *Little* is less text here than in the
 # papers (5,000 sentences a language; theirs, 200,000).
 
-# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-static-window-natural", "caption": "On real text the widest window costs word2vec where there is much text, the means taken out, and makes something of next to nothing where there is little.\n\nMeans over the recorded seeds of each language, and above them the mean of these with its 95 % interval; mean reciprocal rank, centred, among the targets of the MUSE dictionary."}}
+# %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-static-window-natural", "caption": "On real text the widest window takes alignment from word2vec where there is much text, the means taken out, and makes something of next to nothing where there is little.\n\nMeans over the recorded seeds of each language, and above them the mean of these with its 95 % interval; mean reciprocal rank, centred, among the targets of the MUSE dictionary."}}
 window_size.static_windows(real)
 
 # %% [markdown]

@@ -24,7 +24,7 @@
 # (0 %<!-- value: left shared parameters low --> to 4 %<!-- value: left shared parameters high -->) of the alignment above chance is left, and the first block apart costs most of it. With blocks alone apart inference and names lose less; with the embeddings as well names lose everything, and inference falls below an untrained encoder's. Depth, heads, objective and separators move it far less,
 # and depth not as the papers saw it. On real text 2 %<!-- value: left natural shared parameters -->
 # (−2 %<!-- value: left natural shared parameters low --> to 5 %<!-- value: left natural shared parameters high -->) is left by the same
-# separation; that blocks of its own cost a language words is decided there, too.
+# separation; that fewer of a language's words are found when it has blocks of its own is decided there, too.
 #
 # **The question.** How much of the encoder can be taken away, or kept apart for each language, before its two languages
 # come apart too? Is it the depth, the number of attention heads, or the number of parameters? The objective, or the
@@ -177,16 +177,16 @@ architecture.compared(chapter)
 # for inference and names as well, cannot tell whether transfer drops to a guess. Embeddings of its own alone cost a language 64 %<!-- value: embeddings apart lose on real text --> on average: seven seeds lose
 # much or nearly all, one, of Russian, nothing, so that eight do not decide it (12 %<!-- value: embeddings apart lose on real text low --> to 116 %<!-- value: embeddings apart lose on real text high -->).
 #
-# Depth and heads move words less, as they do there: a single layer loses 14 %<!-- value: one layer loses on real text -->
-# (5 %<!-- value: one layer loses on real text low --> to 23 %<!-- value: one layer loses on real text high -->), of six (9 %<!-- value: six layers lose on real text -->), of two (−3 %<!-- value: two layers lose on real text -->) and of a
-# single head (4 %<!-- value: a single head loses on real text -->) it cannot be told. A narrow encoder, as there, loses much, 45 %<!-- value: a narrow encoder loses on real text -->
+# Depth and heads move words less, as in the controlled world: a single layer loses 14 %<!-- value: one layer loses on real text -->
+# (5 %<!-- value: one layer loses on real text low --> to 23 %<!-- value: one layer loses on real text high -->); whether six lose (9 %<!-- value: six layers lose on real text -->), two (−3 %<!-- value: two layers lose on real text -->, a gain) or a
+# single head (4 %<!-- value: a single head loses on real text -->) cannot be told. A narrow encoder, as in the controlled world, loses much, 45 %<!-- value: a narrow encoder loses on real text -->
 # (33 %<!-- value: a narrow encoder loses on real text low --> to 58 %<!-- value: a narrow encoder loses on real text high -->), and is worse in English, too.
-# So do characters, 50 %<!-- value: characters lose on real text -->
+# Characters also lose much, 50 %<!-- value: characters lose on real text -->
 # (43 %<!-- value: characters lose on real text low --> to 57 %<!-- value: characters lose on real text high -->) on average: nearly all in Russian, Hindi and Chinese, nothing that shows in French. Whole words gain
 # 25 %<!-- value: words gain on real text -->
 # (22 %<!-- value: words gain on real text low --> to 28 %<!-- value: words gain on real text high -->) and find more names, though three of these languages are inflected; that words cost inference two points is ruled out (claim E-36, which is asked on real text alone).
 #
-# In names next sentence prediction costs the other language less than English; in inference that cannot be told, nor whether it hurts the other language at all, whether a separator for each language makes a difference, or what depth and heads do to the gap between
+# That next sentence prediction hurts the other language more than English is refuted for names; for inference that cannot be told, nor whether it hurts the other language at all, whether a separator for each language makes a difference, or what depth and heads do to the gap between
 # the languages.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-architecture-natural", "caption": "On real text, too, the more blocks a language has for itself, the fewer of its words are found.\n\nMeans over the recorded seeds of each language, and above them the mean of these with its 95 % interval; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}
@@ -228,7 +228,8 @@ charts.show(chapter.record())
 #
 # - In the controlled world what counts is what the languages have to share: with embeddings and most blocks for itself next to none of a language's words and no names are found, and less inference than an untrained encoder has.
 # - Depth, heads and objective matter far less for words there. A narrow encoder aligns far less, and words do better than characters.
-# - For words the averages of real text look much the same: 2 %<!-- value: left natural shared parameters --> is left with embeddings and most blocks apart. That blocks apart cost words, and that words and pieces align better than characters, is decided there.
+# - For words real text looks much the same where most is kept apart: 2 %<!-- value: left natural shared parameters --> is left with embeddings and most blocks apart; the first block alone costs less there. That blocks apart cost words, and that words and pieces align better than characters, is
+#   decided on real text, too.
 # - In the controlled world one seed could have told another story of depth, heads, objective and separators; of what is kept apart none would for words; for names some would. Of differences as small as those of heads twenty still cannot tell all.
 
 # %% [markdown] tags=["of-the-record"]

@@ -50,7 +50,7 @@ a quarter of all pairs
 more than a tenth of inference is kept
 cost more than a tenth of the words
 a reversed order leaves less than a tenth
-A quarter of the pairs swapped
+a quarter of the pairs swapped
 has a quarter of the rates
 reads twice as much of its language
 it takes twice as many
