@@ -231,15 +231,18 @@ def rows_of_a_trace() -> int:
 
 
 def matrix_peak(size: int) -> float:
-    """Operations a second: the best of several products of bfloat16 matrices."""
+    """Operations a second: the best of several products of bfloat16 matrices, as training computes them here."""
     import torch
     from accelerate import Accelerator
+
+    from xling_utils.models import precision
 
     x = torch.randn(size, size, dtype=torch.bfloat16, device=Accelerator().device)
 
     def seconds() -> float:
         began = time.perf_counter()
-        arrived(x @ x)
+        with precision.emulating(x.dtype):
+            arrived(x @ x)
         return time.perf_counter() - began
 
     return 2 * size**3 / min(seconds() for _ in range(PEAK_REPEATS))
