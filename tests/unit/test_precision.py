@@ -66,4 +66,4 @@ def test_training_goes_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
     theirs, ours = losses(True, torch.bfloat16), losses(False, torch.bfloat16)
     assert theirs[-1] < theirs[0] - 0.5
-    torch.testing.assert_close(ours, theirs, atol=0.02, rtol=0)
+    torch.testing.assert_close(ours, theirs, atol=0.05, rtol=0)  # of 1.9 that are learned
