@@ -113,7 +113,7 @@ def values() -> dict[str, str]:
 
 
 def _percent(value: float) -> str:
-    return f"{round(100 * value)}\N{NO-BREAK SPACE}%".replace("-", "\N{MINUS SIGN}")
+    return tables.typeset(f"{round(100 * value)}\N{NO-BREAK SPACE}%")
 
 
 def training_curve() -> Any:

@@ -21,6 +21,7 @@ from typing import Any
 
 from xling_utils.book import front_page, ledger_page
 from xling_utils.chapters import MODULES, records
+from xling_utils.charts import tables
 from xling_utils.claims import ledger
 from xling_utils.claims.predicates import Predicate, Rows, Selection, sample
 from xling_utils.claims.shares import share
@@ -43,7 +44,7 @@ def _written(value: float, digits: int, unit: str = "") -> str:
     rounded = f"{value:.{digits}f}"
     if not float(rounded):
         rounded = rounded.lstrip("-")
-    return rounded.replace("-", "\N{MINUS SIGN}") + unit
+    return tables.typeset(rounded) + unit
 
 
 PERCENT = "\N{NO-BREAK SPACE}%"

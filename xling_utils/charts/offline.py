@@ -147,9 +147,10 @@ def _by_column(rows: list[dict[str, Any]]) -> Any:
 
 def _column(values: list[Any]) -> Any:
     written = [_json(value) for value in values]  # 1 and 1.0 and true are one key, and are written differently
-    places = {value: place for place, value in enumerate(dict.fromkeys(written))}
-    short = {"of": [json.loads(value) for value in places], "at": [places[value] for value in written]}
-    return min(values, short, key=lambda way: len(_json(way)))
+    different = dict(zip(written, values, strict=True))
+    places = {value: place for place, value in enumerate(different)}
+    short = {"of": [*different.values()], "at": [places[value] for value in written]}
+    return short if len(_json(short)) < len("[]") + len(",".join(written)) else values
 
 
 class VegaLiteRenderer:
