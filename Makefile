@@ -4,15 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Three tests at a time for two cores, as a test waits for a third of its time, for processes and pages; each on one thread:
-# two threads that wait for each other waste a core that is shared. Files with long tests come first: what looks at every page
-# takes half as long as all tests together.
+# two threads that wait for each other waste a core that is shared.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --durations=20
 READY := $(VENV)/.ready
 BROWSER := $(VENV)/.browser
 
 # The tests look at a book of their own, so that what `make book` made stays: one chapter trains here, in few steps
-# (tests/hurried), so that its pages have results of this machine; the others show what is recorded. The weekly workflow
-# looks at the book with every run trained.
+# (tests/hurried), so that its pages have results of this machine; the others show what is recorded. The first test that
+# looks at it draws it (tests/book/conftest.py). The weekly workflow looks at the book with every run trained.
 TESTED := _build/tested
 SOURCES := _config.yml _toc.yml CITATION.cff pyproject.toml requirements.lock book notebooks
 TRAINED := 02_window_size
@@ -26,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # uv reads its own variable where pip reads PIP_FIND_LINKS (a folder of wheels, such as a CPU build of torch).
 export UV_FIND_LINKS ?= $(shell printf '%s' "$${PIP_FIND_LINKS:-}" | tr ' ' ',')
 
-.PHONY: help setup book pdf test types tested soak reproduce bench clean lock
+.PHONY: help setup book pdf test types behaviour tested soak reproduce bench clean lock
 
 help:
 	@echo "make book       the chapters run on this machine and the book in _build/html"
@@ -73,17 +72,20 @@ book: $(READY)
 pdf: $(READY) $(BROWSER)
 	$(BIN)/python -m tests.book.pdf
 
+# First what draws the book and, beside it, long files that do not look at it; what looks at every page is the longest file.
+FIRST := tests/book/test_files.py tests/integration/test_commands.py tests/integration/test_probe.py
+
 test: $(READY) $(BROWSER)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell README.md CONTRIBUTING.md book notebooks xling_utils benchmarks
-	$(MAKE) -j 2 types tested
-	XLING_BOOK_HTML="$(CURDIR)/$(TESTED)/_build/html" $(PYTEST) --dist loadfile --no-loadscope-reorder \
-	  tests/book tests/integration tests/unit
+	$(MAKE) -j 2 types behaviour
 
-# Beside the drawing of the tested book it takes what is left: pages are rendered by one core.
 types: $(READY)
-	nice -n 19 $(BIN)/mypy
+	$(BIN)/mypy
+
+behaviour: $(READY) $(BROWSER)
+	$(PYTEST) --dist loadfile --no-loadscope-reorder $(FIRST) tests/book tests/integration tests/unit
 
 tested: $(READY)
 	mkdir -p _build/ledger $(TESTED)/_build && ln -sfn ../../ledger $(TESTED)/_build/ledger

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 
 import pytest
 
 from tests.book import sample
 from tests.book.browser import Browser
 from xling_utils.book import rendering
+from xling_utils.core import kept_text
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -22,11 +25,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def book() -> Path:
-    """The real book's pages: ``$XLING_BOOK_HTML``, or what `make book` made."""
-    html = Path(os.environ.get("XLING_BOOK_HTML") or REPOSITORY / "_build/html")
-    assert (html / "index.html").is_file(), f"{html} holds no book: run `make book`"
-    return html
+def book(testrun_uid: str) -> Path:
+    """The real book's pages: those in ``$XLING_BOOK_HTML``, or what `make tested` draws.
+
+    Of the processes of a session the first that asks draws it, and the others wait.
+    """
+    if given := os.environ.get("XLING_BOOK_HTML"):
+        assert (Path(given) / "index.html").is_file(), f"{given} holds no book"
+        return Path(given)
+    status, _, output = kept_text.once(REPOSITORY / "_build/tested.log", testrun_uid, _drawn).partition("\n")
+    assert status == "0", output
+    return REPOSITORY / "_build/tested/_build/html"
+
+
+def _drawn() -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("XLING_", "MAKE"))}
+    environment.pop("MFLAGS", None)
+    command = ["make", "tested"]
+    made = subprocess.run(command, cwd=REPOSITORY, env=environment, stdout=PIPE, stderr=STDOUT, text=True, check=False)
+    return f"{made.returncode}\n{made.stdout}"
 
 
 @pytest.fixture(scope="session")
