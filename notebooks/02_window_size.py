@@ -23,10 +23,10 @@
 # (−3 %<!-- value: share that short inputs lose with much text low --> to 16 %<!-- value: share that short inputs lose with much text high -->) of what an encoder that sees two or three sentences aligns above
 # chance; with little text they cost 23 %<!-- value: share that short inputs lose with little text -->
 # (8 %<!-- value: share that short inputs lose with little text low --> to 37 %<!-- value: share that short inputs lose with little text high -->). On real text
-# they cost 24 %<!-- value: share that short inputs lose with little real text -->
-# (13 %<!-- value: share that short inputs lose with little real text low --> to 35 %<!-- value: share that short inputs lose with little real text high -->) where
-# there is little of it, too; where there is much, eight seeds cannot tell (14 %<!-- value: share that short inputs lose with much real text -->;
-# 0 %<!-- value: share that short inputs lose with much real text low --> to 28 %<!-- value: share that short inputs lose with much real text high -->).
+# they cost 24 %<!-- value: share that short inputs lose with little text on real text -->
+# (13 %<!-- value: share that short inputs lose with little text on real text low --> to 35 %<!-- value: share that short inputs lose with little text on real text high -->) where
+# there is little of it, too; where there is much, eight seeds cannot tell (14 %<!-- value: share that short inputs lose with much text on real text -->;
+# 0 %<!-- value: share that short inputs lose with much text on real text low --> to 28 %<!-- value: share that short inputs lose with much text on real text high -->).
 #
 # **The question.** An encoder learns what a word means from the words around it. How far must it see? If the words
 # next door are enough, short inputs will do. If it takes the rest of the document, they will not.
@@ -128,12 +128,12 @@ window_size.static_windows(chapter)
 # ## On real text
 #
 # The same on real text, English with French, Russian, Hindi and Chinese in turn, two seeds each (see {doc}`../book/data` for the text, and {doc}`../book/sizes` for the encoders).
-# On average it looks much like the controlled world. With little text inputs of six tokens cost 24 %<!-- value: share that short inputs lose with little real text -->
-# (13 %<!-- value: share that short inputs lose with little real text low --> to 35 %<!-- value: share that short inputs lose with little real text high -->)
+# On average it looks much like the controlled world. With little text inputs of six tokens cost 24 %<!-- value: share that short inputs lose with little text on real text -->
+# (13 %<!-- value: share that short inputs lose with little text on real text low --> to 35 %<!-- value: share that short inputs lose with little text on real text high -->)
 # of the alignment above chance; that they would help there, as in the papers, is refuted with the means left in.
 #
-# With much text they seem to cost 14 %<!-- value: share that short inputs lose with much real text -->
-# (0 %<!-- value: share that short inputs lose with much real text low --> to 28 %<!-- value: share that short inputs lose with much real text high -->), which is the papers' side, but it is not decided. With the means left in, as
+# With much text they seem to cost 14 %<!-- value: share that short inputs lose with much text on real text -->
+# (0 %<!-- value: share that short inputs lose with much text on real text low --> to 28 %<!-- value: share that short inputs lose with much text on real text high -->), which is the papers' side, but it is not decided. With the means left in, as
 # {doc}`the ledger </book/ledger>` asks, they cost 2.3<!-- value: short inputs lose with much real text, plain --> hundredths of mean reciprocal rank
 # (0.1<!-- value: short inputs lose with much real text, plain low --> to 4.5<!-- value: short inputs lose with much real text, plain high -->), on average, and some in each of the four languages; an interval that leaves zero out by so little does not pass among so many claims. Nor can
 # eight seeds tell whether the loss is drastic (claim B-08), or what inputs of twelve tokens cost (6 %<!-- value: share that inputs of twelve tokens lose on real text -->;
@@ -145,8 +145,8 @@ real = chapter.on_real_text
 window_size.inputs(real)
 
 # %% [markdown] tags=["of-the-record"]
-# Wider windows for word2vec, up to 256 words on either side. With much text the widest costs it 36 %<!-- value: wide windows lose with much real text -->
-# (25 %<!-- value: wide windows lose with much real text low --> to 46 %<!-- value: wide windows lose with much real text high -->)
+# Wider windows for word2vec, up to 256 words on either side. With much text the widest costs it 36 %<!-- value: word2vec loses by wide windows with much text on real text -->
+# (25 %<!-- value: word2vec loses by wide windows with much text on real text low --> to 46 %<!-- value: word2vec loses by wide windows with much text on real text high -->)
 # of what it has above chance; with the means left in less, 9 %<!-- value: wide windows lose with much real text, plain -->
 # (1 %<!-- value: wide windows lose with much real text, plain low --> to 18 %<!-- value: wide windows lose with much real text, plain high -->). With little text, where it has
 # next to nothing, the widest makes that 2.5<!-- value: wide windows with little real text --> times as much

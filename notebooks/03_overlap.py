@@ -189,8 +189,8 @@ charts.show(overlap.mixed(chapter))
 # And of mixed pairs those with the hypothesis in English are the easier ones, as K et al. found; in the controlled world those with the premise in English are.
 #
 # The domain, which did little for Wu, Conneau et al., looks large: with everyday sentences in French or Russian, English news
-# instead of English everyday sentences cost 62 %<!-- value: lost with another domain -->
-# (41 %<!-- value: lost with another domain low --> to 82 %<!-- value: lost with another domain high -->) of what retrieval has above chance.
+# instead of English everyday sentences cost 62 %<!-- value: lost with other topics on real text -->
+# (41 %<!-- value: lost with other topics on real text low --> to 82 %<!-- value: lost with other topics on real text high -->) of what retrieval has above chance.
 # Four seeds are too few to decide it among so many tests; of inference and names they tell nothing. Nor is it a subject in common alone. The everyday sentences are Tatoeba's, which people translate into each other's languages: those that are tests here were taken out, but many
 # sentences of the two texts say the same, and two halves of a wiki do not.
 

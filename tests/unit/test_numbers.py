@@ -201,6 +201,19 @@ def test_forms(form: str, value: float, text: str) -> None:
     assert numbers.FORMS[form](value) == text
 
 
+def test_a_number_of_both_scales_is_two(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.yml"
+    path.write_text(ENTRY.replace("controlled", "both"))
+    found = numbers._read(path)
+    assert {name: number.scale for name, number in found.items()} == {
+        "a number": "controlled",
+        "a number on real text": "natural",
+    }
+    path.write_text(path.read_text() + ENTRY.replace("a number", "a number on real text"))
+    with pytest.raises(UserError, match="a number on real text: given twice"):
+        numbers._read(path)
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [(("as: share", "as: hunch"), "a number: unknown as 'hunch'; known: share"),

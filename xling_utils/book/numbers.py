@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -126,7 +126,7 @@ def _interval(path: Path, name: str, number: Number, rows: Rows) -> Interval:
 
 def _read(path: Path) -> dict[str, Number]:
     numbers = {}
-    for name, entry in files.yaml_mapping(path).items():
+    for name, entry in _each_scale(files.yaml_mapping(path)):
         try:
             made = Number(**{("as_" if key == "as" else key): value for key, value in entry.items()})
         except (TypeError, AttributeError) as error:
@@ -143,8 +143,20 @@ def _read(path: Path) -> dict[str, Number]:
         for kind, (given, among) in known.items():
             if given not in [*among]:
                 raise UserError(f"{path}: {name}: unknown {kind} {given!r}; known: {', '.join(map(str, among))}")
+        if str(name) in numbers:
+            raise UserError(f"{path}: {name}: given twice, by its name and by one whose scale is 'both'")
         numbers[str(name)] = made
     return numbers
+
+
+def _each_scale(entries: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The entries, two of one whose scale is "both": under its name, and under its name "on real text"."""
+    for name, entry in entries.items():
+        if isinstance(entry, dict) and entry.get("scale") == "both":
+            yield name, {**entry, "scale": "controlled"}
+            yield f"{name} on real text", {**entry, "scale": "natural"}
+        else:
+            yield name, entry
 
 
 def filled(text: str, known: Mapping[str, str]) -> str:
