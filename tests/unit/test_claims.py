@@ -402,6 +402,17 @@ def test_a_claim_is_a_line_with_its_tests_folded_below() -> None:
     line = shown[: shown.index("</summary>")]
     assert escape(first["claim"]) in line and first["verdict"] in line and tables.typeset(first["effect"]) in line
     assert line.count("claim-verdict") == 2 and "real text" in line and first["test"] not in line
+    assert shown.rstrip().endswith('<p class="claims-key">A: Liu et al., 2020a; B: Liu et al., 2020b; C: Wu, Conneau et al., 2020.</p>\n</div>')
+
+
+def test_papers_are_named_as_the_front_page_and_the_bibliography_name_them() -> None:
+    listed, table = ((ROOT / "book" / name).read_text(encoding="utf-8") for name in ("references.bib", "intro.md"))
+    entries = dict(re.findall(r"@\w+\{(\w+),(.*?)\n\}", listed, re.DOTALL))
+    keys = dict(re.findall(r"\*\*([A-E])\*\*: \{cite:t\}`(\w+)`", table)) | {"peer": "dufter2020identifying"}
+    assert set(keys) == set(tables.AUTHORS)
+    for letter, key in keys.items():
+        year, first = (re.search(rf"{field} *= \{{([^,}}]+)", entries[key])[1] for field in ("year", "author"))
+        assert re.fullmatch(rf"{first}\b.*, {year}", tables.AUTHORS[letter])
 
 
 def test_an_effect_is_of_the_test_that_the_verdict_rests_on() -> None:

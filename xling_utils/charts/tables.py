@@ -96,13 +96,23 @@ def of_earlier_recipe(earlier: bool) -> HTML | None:
 ONCE = ("id", "paper", "claim", "scale", "effect", "verdict", "test")
 """Columns of a table of claims that are no values."""
 GATE = "control"
+AUTHORS = {
+    "A": "Liu et al., 2020a",
+    "B": "Liu et al., 2020b",
+    "C": "Wu, Conneau et al., 2020",
+    "D": "Liu et al., 2020c",
+    "E": "K et al., 2020",
+    "peer": "Dufter and Schütze, 2020",
+}
+"""Of the papers that claims are of."""
 """The paper of claims that only say whether a measure can be asked."""
 
 
 def of_claims(frame: pd.DataFrame | None) -> HTML | None:
     """The table of :func:`listing.of_chapter`: a line a claim, with verdict and effect at each scale, and its tests
     folded below it. Claims that could be asked at no scale, and controls, are folded together at the end: they say
-    what was not asked, and why. Text is escaped. Nothing of no table."""
+    what was not asked, and why. Below them stands whose claims they are, by their letters. Text is escaped. Nothing of
+    no table."""
     if frame is None:
         return None
     first = frame["id"] != ""
@@ -117,7 +127,9 @@ def of_claims(frame: pd.DataFrame | None) -> HTML | None:
         kind = gates if once["paper"] == GATE else results if any(scale["effect"] for scale in scales) else aside
         kind.append(claim)
     folded = {"Claims that could not be tested at this size": aside, "Controls: what a measure must be above": gates}
-    return HTML(rendered("charts", "claims.html", results=results, folded=folded, nothing=NOTHING))
+    listed = frame[frame["paper"].isin(AUTHORS)]
+    key = {name[0]: AUTHORS[paper] for name, paper in sorted(zip(listed["id"], listed["paper"], strict=True)) if name}
+    return HTML(rendered("charts", "claims.html", results=results, folded=folded, key=key, nothing=NOTHING))
 
 
 def _scale(name: str, rows: pd.DataFrame) -> dict[str, Any]:
