@@ -402,7 +402,9 @@ def test_a_claim_is_a_line_with_its_tests_folded_below() -> None:
     line = shown[: shown.index("</summary>")]
     assert escape(first["claim"]) in line and first["verdict"] in line and tables.typeset(first["effect"]) in line
     assert line.count("claim-verdict") == 2 and "real text" in line and first["test"] not in line
-    assert shown.rstrip().endswith('<p class="claims-key">A: Liu et al., 2020a; B: Liu et al., 2020b; C: Wu, Conneau et al., 2020.</p>\n</div>')
+    assert shown.rstrip().endswith(
+        '<p class="claims-key">A: Liu et al., 2020a; B: Liu et al., 2020b; C: Wu, Conneau et al., 2020.</p>\n</div>'
+    )
 
 
 def test_papers_are_named_as_the_front_page_and_the_bibliography_name_them() -> None:

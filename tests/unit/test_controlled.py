@@ -96,7 +96,6 @@ def test_every_concept_is_used_and_listed():
     assert not set(CONCEPTS) - used
     assert ("cat", "chat") in lexicon.dictionary("fr")
     assert ("Anna", "Anna") not in lexicon.dictionary("fr")
-    assert ("Anna", "Anna") in lexicon.dictionary("fr", include_names=True)
 
 
 def test_a_class_goes_before_a_concept_of_the_same_name():

@@ -74,7 +74,7 @@ def text(data: Path) -> object:
 READERS: dict[str, Callable[[Path], object]] = {
     "text/en/a.txt": text,
     "dictionaries/muse/en-fr.train.txt": lambda data: directory.dictionary(data, "fr"),
-    "dictionaries/wiktionary/en-tr.tsv": lambda data: directory.dictionary(data, "tr", "test"),
+    "dictionaries/wiktionary/en-tr.tsv": lambda data: directory.dictionary(data, "tr"),
     "tatoeba/fr-en.fr": lambda data: (
         parallel.pairs("directory", "fr", 9, data=data),
         directory.protected_sentences(data, "fr"),

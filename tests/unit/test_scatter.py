@@ -38,9 +38,11 @@ def test_a_run_has_the_seeds_that_its_condition_names() -> None:
         assert training is not None
         assert each.spec.corpus.seed == named["text"]
         assert (training.order_seed or each.spec.seed) == named["order"]
-        moved = each.moved(10).spec
-        assert moved.training is not None
-        assert (moved.training.order_seed or moved.seed) == named["order"] + 10
+        moved = each.moved(10)
+        training, later = moved.spec.training, dict(moved.condition)
+        assert training is not None
+        assert moved.spec.corpus.seed == later["text"] == named["text"] + 10
+        assert (training.order_seed or moved.spec.seed) == later["order"] == named["order"] + 10
 
 
 def test_less_than_the_square_is_not_trained() -> None:

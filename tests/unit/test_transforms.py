@@ -167,20 +167,11 @@ def test_code_switching_at_its_ends_changes_nothing_or_every_known_word():
     assert transforms.code_switch(WORDS, {}, rng(), 1, 1) == WORDS
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 11, 20])
-def test_slices_put_together_are_the_text(length):
-    windows = transforms.slice_windows(WORDS, length)
-    assert [word for window in windows for word in window] == WORDS
-    assert all(len(window) == length for window in windows[:-1]) and 0 < len(windows[-1]) <= length
-    assert transforms.slice_windows([], length) == []
-
-
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
 def test_shares_outside_0_to_1_are_named(value):
     assert f"fraction is {value}" in failure(transforms.permute_words, WORDS, value, rng())
     assert f"word_rate is {value}" in failure(transforms.code_switch, WORDS, {}, rng(), word_rate=value)
     assert f"batch_rate is {value}" in failure(transforms.code_switch, WORDS, {}, rng(), batch_rate=value)
-    assert "length of 0" in failure(transforms.slice_windows, WORDS, 0)
 
 
 # The changes of a corpus

@@ -128,6 +128,7 @@ def changed(row: int, **columns) -> list[tuple]:
         (changed(0, head=4), "line 7: head 4 in a sentence of 3 words"),
         (changed(1, head="_"), "line 8: head no in a sentence of 3 words"),
         (changed(1, head="x"), "sentence of line 7: not CoNLL-U"),
+        (changed(1, head="9" * 5_000), "sentence of line 7: not CoNLL-U"),
         (changed(2, tag="VB"), "line 9: unknown part of speech 'VB'; known: ADJ ADP"),
         (changed(0, relation="dependent"), "line 7: unknown relation 'dependent'"),
         (changed(1, head=0), "line 7: a sentence with 2 roots"),

@@ -30,6 +30,8 @@ MODULES = {
 """Chapter -> its package."""
 
 ALL_SEEDS = 5
+SEEDS = ("text", "order")
+"""What names a seed in the condition of a run."""
 PARTS_OF_SPEECH = "parts of speech"
 """A task within a task: what is lacking for it leaves the rest of it."""
 
@@ -57,9 +59,11 @@ class Planned:
         return next((language for language in languages if language != "en"), "en")
 
     def moved(self, seeds: int) -> Planned:
-        """The same with ``seeds`` added to every seed: of the text, of the weights, of the order, and of the run beside
-        it."""
-        return replace(self, spec=_moved(self.spec, seeds), beside=_moved(self.beside, seeds) if self.beside else None)
+        """The same with ``seeds`` added to every seed: of the text, of the weights, of the order, of the run beside it,
+        and to those that its condition names."""
+        condition = tuple((name, value + seeds if name in SEEDS else value) for name, value in self.condition)
+        beside = _moved(self.beside, seeds) if self.beside else None
+        return replace(self, condition=condition, spec=_moved(self.spec, seeds), beside=beside)
 
 
 def _moved(spec: RunSpec, seeds: int) -> RunSpec:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         fake_english,
         permute_words,
         resample_unigrams,
-        slice_windows,
     )
 else:
     __getattr__, __all__ = late(__file__)

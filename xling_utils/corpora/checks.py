@@ -22,6 +22,7 @@ from xling_utils.corpora.directory import (
     languages,
     mbert_vocabulary,
     protected_files,
+    protected_lines,
     text_files,
 )
 from xling_utils.corpora.label_files import repaired, tagged_sentences
@@ -187,7 +188,7 @@ def _text_of(data: Path, language: str) -> Iterator[Finding]:
         return
     for path in protected_files(data, language):
         try:
-            tests.update(line.split("\t")[-1].strip().lower() for _, line in read_lines(path) if line.strip())
+            tests.update(line.strip().lower() for line in protected_lines(path))
         except UserError:
             continue  # reported as a piece of its own
     for path in paths:
@@ -207,7 +208,7 @@ def _text_of(data: Path, language: str) -> Iterator[Finding]:
     yield Finding("ok", "text", folder, None, f"{language}: {message}", counts)
     if leaks.total():
         where = ", ".join(f"{name} {count}" for name, count in leaks.most_common(3) if count)
-        message = f"{language}: {leaks.total()} lines are test sentences ({where}); reading leaves them out"
+        message = f"{language}: {leaks.total()} or more lines are test sentences ({where}); reading leaves them out"
         yield Finding("note", "leakage", folder, None, message)
 
 
@@ -232,18 +233,19 @@ def _vocabulary(data: Path) -> Iterator[Finding]:
 
 def _bucc_gold(data: Path) -> Iterator[Finding]:
     path = data / "bucc2018" / "zh-en.dev.gold"
-    if not path.exists():
-        yield Finding("missing", "bucc2018/gold", path, None, "no gold pairs")
-        return
     try:
+        gold = existing(path)
+        if gold is None:
+            yield Finding("missing", "bucc2018/gold", path, None, "no gold pairs")
+            return
         sides = [existing(data / "bucc2018" / f"zh-en.dev.{language}") for language in ("zh", "en")]
         known = {line.split("\t")[0] for side in sides if side for _, line in read_lines(side)}
         count = 0
-        for count, line in read_lines(path):
+        for count, line in read_lines(gold):
             ids = line.split("\t")
             if len(ids) != 2 or not known.issuperset(ids):
-                raise UserError(f"{path}, line {count}: not the numbers of two sentences")
-        yield Finding("ok", "bucc2018/gold", path, None, f"{count} pairs")
+                raise UserError(f"{gold}, line {count}: not the numbers of two sentences")
+        yield Finding("ok", "bucc2018/gold", gold, None, f"{count} pairs")
     except UserError as error:
         yield _broken("bucc2018/gold", path, error)
 

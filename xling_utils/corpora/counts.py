@@ -62,7 +62,7 @@ def conllu(path: Path) -> int:
             sample.append(line)
     try:
         parsed = sum(1 for _ in islice(parse_incr(StringIO("\n".join(sample) + "\n\n")), TREES_PARSED))
-    except ParseException as error:
+    except (ParseException, ValueError) as error:  # the latter of a number without end
         raise UserError(f"{path}: not CoNLL-U ({error})") from None
     if not parsed:
         raise UserError(f"{path}: not CoNLL-U: no tree")

@@ -85,10 +85,14 @@ def protected_files(data: Path, language: str) -> list[Path]:
 
 
 def protected_sentences(data: Path, language: str) -> set[str]:
-    """The normalised lower-case sentences of :func:`protected_files` (the second column of BUCC)."""
-    return {
-        normalise(line.split("\t")[-1]) for path in protected_files(data, language) for _, line in read_lines(path)
-    } - {""}
+    """The normalised lower-case sentences of :func:`protected_files`."""
+    return {normalise(line) for path in protected_files(data, language) for line in protected_lines(path)} - {""}
+
+
+def protected_lines(path: Path) -> Iterator[str]:
+    """Those of one of :func:`protected_files`, without the number that BUCC has before each."""
+    numbered = path.parent.name == "bucc2018"
+    yield from (line.split("\t", 1)[-1] if numbered else line for _, line in read_lines(path))
 
 
 def sentences(data: Path, language: str, *, form: Form = "lower", held_out: bool = False) -> Iterator[tuple[int, str]]:
@@ -209,32 +213,26 @@ def fingerprint_of(files: Iterable[Path], data: Path) -> str:
     return whole.hexdigest()
 
 
-def dictionary_files(data: Path, language: str, part: str = "all") -> list[Path]:
-    """The files :func:`dictionary` reads: MUSE where it has the language, else Wiktionary."""
-    if part not in ("train", "test", "all"):
-        raise UserError(f"dictionary part {part!r}: choose train, test or all")
+def dictionary_files(data: Path, language: str) -> list[Path]:
+    """The files :func:`dictionary` reads: MUSE's two parts where it has the language, else Wiktionary."""
     folder = data / "dictionaries"
-    parts = ("train", "test") if part == "all" else (part,)
-    muse = [path for p in parts if (path := existing(folder / "muse" / f"en-{language}.{p}.txt"))]
-    if len(muse) == len(parts):
+    muse = [path for part in ("train", "test") if (path := existing(folder / "muse" / f"en-{language}.{part}.txt"))]
+    if len(muse) == 2:
         return muse
     if not muse and (path := existing(folder / "wiktionary" / f"en-{language}.tsv")):
         return [path]
-    wanted = f"muse/en-{language}.{parts[-1]}.txt or wiktionary/en-{language}.tsv"
+    wanted = f"muse/en-{language}.train.txt and muse/en-{language}.test.txt, or wiktionary/en-{language}.tsv"
     raise UserError(f"{folder}: no dictionary for {language}; it needs {wanted}, plain or .xz")
 
 
-def dictionary(data: Path, language: str, part: str = "all", *, form: Form = "lower") -> list[Pair]:
+def dictionary(data: Path, language: str, *, form: Form = "lower") -> list[Pair]:
     """(English word, translation) pairs in file order, normalised as the text is, each once.
 
-    ``part`` is ``"train"``, ``"test"`` or ``"all"``. MUSE comes divided; of Wiktionary a fifth, chosen by a
-    hash of the English word, is the test. In a file with tabs (Wiktionary) an entry of several words is left
-    out. Pairs of identical strings are kept. Raises :class:`UserError` naming file and
-    line where a line does not have two columns.
+    In a file with tabs (Wiktionary) an entry of several words is left out. Pairs of identical strings are kept. Raises
+    :class:`UserError` naming file and line where a line does not have two columns.
     """
     pairs = []
-    for path in dictionary_files(data, language, part):
-        divided = part == "all" or path.parent.name == "muse"
+    for path in dictionary_files(data, language):
         for number, line in read_lines(path):
             columns = line.split("\t") if "\t" in line else line.split()
             words = [len(column.split()) for column in columns]
@@ -243,8 +241,7 @@ def dictionary(data: Path, language: str, part: str = "all", *, form: Form = "lo
             if words != [1, 1]:
                 continue
             source, target = (normalise(column, form=form) for column in columns)
-            in_test = blake2b(source.lower().encode(), digest_size=8).digest()[0] % 5 == 0
-            if source and target and (divided or in_test == (part == "test")):
+            if source and target:
                 pairs.append((source, target))
     return list(dict.fromkeys(pairs))
 

@@ -118,14 +118,6 @@ def code_switch(
     return switched
 
 
-def slice_windows(tokens: Sequence[Token], length: int) -> list[Sequence[Token]]:
-    """``tokens`` cut into consecutive slices of ``length``, the last one as long as what is left: put together
-    they are ``tokens`` again. Raises :class:`UserError` when ``length`` is below 1."""
-    if length < 1:
-        raise UserError(f"slice_windows: a length of {length} tokens; give at least 1")
-    return [tokens[start : start + length] for start in range(0, len(tokens), length)]
-
-
 def _share(name: str, value: float) -> None:
     if not 0 <= value <= 1:
         raise UserError(f"{name} is {value}; give a share from 0 to 1")

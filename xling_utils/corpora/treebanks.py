@@ -141,7 +141,7 @@ def _tree(block: list[tuple[int, str]], where: str) -> Tree:
     numbers = [number for number, line in block if not WORDS_ONLY.match(line)]
     try:
         (parsed,) = conllu.parse("\n".join(line for _, line in block))
-    except conllu.exceptions.ParseException as error:
+    except (conllu.exceptions.ParseException, ValueError) as error:  # the latter of a number without end
         raise UserError(f"{where}, sentence of line {block[0][0]}: not CoNLL-U ({error})") from None
     tokens = [token for token in parsed if isinstance(token["id"], int)]
 

@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 
 from xling_utils.chapters.data_size.plan import headline_layer
-from xling_utils.chapters.planning import Chapter, Planned
+from xling_utils.chapters.planning import SEEDS, Chapter, Planned
 from xling_utils.core.scales import FIRST_REPORTED_SEED, Scale
 from xling_utils.core.specs import Change
 from xling_utils.measures.names import WORDS
 
 CHAPTER = "09_scatter"
-COLUMNS = ("condition", "text", "order")
+COLUMNS = ("condition", *SEEDS)
 """Seeds of the text and of the order of batches and masks; that of the weights is the run's."""
 BASE, FAKE = "base run", "Fake-English"
 CONDITIONS = {BASE: (), FAKE: (Change("fake", ("en",)),)}

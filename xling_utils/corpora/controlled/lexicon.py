@@ -83,14 +83,10 @@ def members(name: str) -> tuple[str, ...]:
     return found
 
 
-def dictionary(language: str, include_names: bool = False) -> list[tuple[str, str]]:
-    """(English, ``language``) pairs of the content words; proper names only on request (they are anchors)."""
+def dictionary(language: str) -> list[tuple[str, str]]:
+    """(English, ``language``) pairs of the content words, without proper names, which are the same in all languages."""
     words(language)  # names an unknown language
-    pairs = [
-        (entry.forms["en"], entry.forms[language])
-        for entry in concepts().values()
-        if include_names or entry.upos != "PROPN"
-    ]
+    pairs = [(entry.forms["en"], entry.forms[language]) for entry in concepts().values() if entry.upos != "PROPN"]
     return sorted(set(pairs))
 
 
