@@ -190,7 +190,7 @@ def test_seeds_that_a_claim_takes_are_those_that_decide_it() -> None:
         rows = of_two_conditions(default=(0.6, 0.0), fake=(mean, scatter))
         found = next(f for f in known.test({"03_overlap": rows}, "controlled") if f.claim.id == "E-01")
         assert [part.measure for part in found.parts] == ["inference"]
-        return power.seeds(replace(found, level=0.05))
+        return power.seeds(replace(found, levels=(0.05, 0.05)))
 
     assert of(0.40, 0.05) > of(0.45, 0.05) > of(0.45, 0.02) >= 2
     assert of(1 / 3 + 0.02, 10.0) is None
@@ -213,6 +213,14 @@ class TTestPower:
 def stdev(rows: pd.DataFrame) -> float:
     own = rows[(rows["condition"] == "Fake-English") & (rows["metric"] == "accuracy")]
     return float(own["value"].std())
+
+
+def test_seeds_that_take_languages_in_turn_are_more_than_the_languages() -> None:
+    values, languages = (0.31, 0.30, 0.12, 0.11), ("fr", "fr", "hi", "hi")
+    by_language = part(Predicate("x", above=0), "", Sample(values, "seeds", languages))
+    alike = part(Predicate("x", above=0), "", Sample(tuple(v - 0.19 * (v > 0.2) for v in values), "seeds"))
+    assert by_language.scatter == pytest.approx(0.00707, abs=1e-4)
+    assert power._fewest(1.0, by_language, 0.05) == 3 and power._fewest(1.0, alike, 0.05) == 2
 
 
 def test_the_more_seeds_the_more_is_decided() -> None:
@@ -347,7 +355,23 @@ def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
 def test_an_effect_too_small_to_matter_is_so_again(new: float, repeated: bool) -> None:
     slight = Sample((0.004, -0.003, 0.002, 0.001, -0.001), "seeds")
     found = part(Predicate("x", above=0.0), "", slight, matters=0.02)
-    assert replication._repeats(found, new, FAILS, 1) is repeated
+    assert replication._repeats(found, new, FAILS, 1, "fr") is repeated
+
+
+def test_what_cannot_be_told_is_so_again_where_seeds_of_its_language_predict_it() -> None:
+    values, languages = (0.31, 0.28, 0.30, -0.02, -0.05, 0.01), ("fr", "fr", "fr", "hi", "hi", "hi")
+    found = part(Predicate("x", above=0.2), "", Sample(values, "seeds", languages))
+    assert replication._repeats(found, 0.29, OPEN, 1, "fr") and not replication._repeats(found, 0.29, OPEN, 1, "hi")
+    assert replication._repeats(found, -0.02, OPEN, 1, "hi") and not replication._repeats(found, 0.15, OPEN, 1, "fr")
+    rng = np.random.default_rng(0)
+    draws = rng.normal(0, 1, (4_000, 7)) + np.array([5, 5, 5, 0, 0, 0, 5])
+    inside = [
+        replication._repeats(
+            part(Predicate("x", above=0), "", Sample(tuple(six), "seeds", languages)), new, OPEN, 1, "fr"
+        )
+        for *six, new in draws
+    ]
+    assert 0.94 < np.mean(inside) < 0.96
 
 
 def test_a_language_is_judged_with_the_english_of_its_own_encoders() -> None:

@@ -57,6 +57,8 @@ def test_seeds_may_take_languages_in_turn() -> None:
     assert found.values == pytest.approx((0.2, 0.5, 0.1, 0.3)) and found.languages == ("fr", "fr", "de", "de")
     one = sample(Predicate("x", above=0), {"x": {"chapter": "c"}}, Rows({"c": pd.DataFrame(rows[:2])}, 1))
     assert one.languages == ()
+    uneven = sample(Predicate("x", above=0), {"x": {"chapter": "c"}}, Rows({"c": pd.DataFrame(rows[:3])}, 1))
+    assert uneven.languages == ("fr", "fr", "de"), "one seed more of a language drops no other"
 
 
 def test_layers() -> None:
@@ -114,6 +116,11 @@ def test_mistakes_are_named() -> None:
         values([row()], "x - y", {"x": {}})
     with pytest.raises(UserError, match="unknown layer 'top'"):
         values([row(layer=1)], "x", {"x": {"layer": "top"}})
+    for quantity, over in (("x", "layer"), ("x, x", None), ("x, x, x", "layer"), ("1", None)):
+        with pytest.raises(UserError, match=r"write one in names of selections; with over, two and a comma"):
+            values([row(layer=1)], quantity, {"x": {}}, over=over)
+    with pytest.raises(UserError, match="no column 'depth'; known: "):
+        values([row(layer=1)], "x, x", {"x": {}}, over="depth")
 
 
 def test_a_quotient_by_nothing_is_no_value() -> None:

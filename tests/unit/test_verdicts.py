@@ -1,6 +1,7 @@
 """Verdicts: Student's t over a sample, corrections over the claims, and what several tests say together."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,8 +21,8 @@ from xling_utils.claims.verdicts import (
     decide,
     holm,
     keeps,
+    levels,
     part,
-    threshold,
 )  # fmt: skip
 
 CLEAR = (0.20, 0.21, 0.19, 0.20, 0.205)
@@ -38,6 +39,10 @@ def verdicts(*claims: list[tuple[Predicate, Sample]]) -> list[str]:
 
 def decisions(*claims: list[tuple[Predicate, Sample]], missing: int = 0) -> list[Decision]:
     return decide([Asked(tuple(part(t, "", s) for t, s in claim), missing) for claim in claims])
+
+
+def asked(*tests: tuple[Predicate, Sample]) -> Asked:
+    return Asked(tuple(part(test, "", found) for test, found in tests))
 
 
 def above(bound: float = 0) -> Predicate:
@@ -119,7 +124,29 @@ def test_the_more_is_decided_the_less_it_takes() -> None:
     assert found[0].verdict == HOLDS and found[0].criteria["Holm"] == HOLDS
     half = decisions(middling, *[clear] * 40, *[[(above(), of(*NOISE))]] * 59)
     assert half[0].verdict == HOLDS and half[0].criteria["Holm"] == OPEN
-    assert threshold(half) == pytest.approx(LEVEL * 42 / 100) and threshold([]) == LEVEL
+
+
+def test_a_further_test_would_have_passed_at_the_level_that_is_said() -> None:
+    yes, no, noise = (asked((above(), of(*v))) for v in (CLEAR, [-v for v in CLEAR], NOISE))
+    several = asked((above(), of(*CLEAR)), (above(), of(*NOISE)))
+    claims = [*[yes] * 7, *[no] * 3, *[several] * 4, *[noise] * 6]
+    holding, broken = levels(claims)
+    assert (holding, broken) == pytest.approx((LEVEL * (7 + 4 + 1) / 24, LEVEL * 4 / 20))
+    assert levels([]) == (LEVEL, LEVEL)
+    # In place of a claim that says nothing, one with just that p, or a little more.
+    for which, level, verdict in ((0, holding, HOLDS), (2, broken, FAILS)):
+        for times, expected in ((0.99, verdict), (1.01, OPEN)):
+            ps = tuple(times * level / 2 if place == which else 0.9 for place in range(3))
+            last = Asked((replace(noise.parts[0], p=ps),))
+            assert decide([*claims[:-1], last])[-1].verdict == expected
+
+
+def test_what_is_beyond_one_bound_of_two_is_not_corrected_for_the_other() -> None:
+    values = of(0.03, 0.05, 0.04, 0.06, 0.05)
+    within, beyond = part(Predicate("x", within=0.02), "", values), part(above(0.02), "", values)
+    assert within.p[1] == pytest.approx(beyond.p[0])
+    near = part(Predicate("x", within=0.02), "", of(0.0105, 0.0305, 0.0205))
+    assert near.p[1] < near.p[0], "the mean lies beyond"
 
 
 def test_a_claim_that_lacks_a_test_holds_in_part_at_most() -> None:

@@ -131,7 +131,7 @@ def remarks(finding: Finding) -> list[str]:
         by = "; ".join(f"{name}: {word}" for name, word in differing.items())
         said.append(f"Other criteria than {DECIDES}: {by}.")
     if finding.verdict == OPEN:
-        seen = [(part.seen(finding.level), part.text) for part in finding.parts]
+        seen = [(part.seen(finding.levels[0]), part.text) for part in finding.parts]
         known = [f"{distance:.3f} beyond the bound of {text}" for distance, text in seen if distance > 0]
         if known:
             said.append(f"Would have been seen, four times of five: {'; '.join(known)}.")
@@ -202,7 +202,7 @@ def _plain(finding: Finding) -> dict[str, Any]:
             "over": part.unit,
             "p": [_number(p) for p in part.p],
             "matters": part.matters,
-            "seen": _number(part.seen(finding.level)),
+            "seen": _number(part.seen(finding.levels[0])),
         }
         for part in finding.parts
     ]

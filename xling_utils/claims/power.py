@@ -11,7 +11,7 @@ from xling_utils.chapters import MODULES, records
 from xling_utils.claims import ledger
 from xling_utils.claims.predicates import Rows, names_in
 from xling_utils.claims.testing import Finding
-from xling_utils.claims.verdicts import POWER, margin
+from xling_utils.claims.verdicts import POWER, Part, margin
 from xling_utils.core.scales import scale as scale_of
 
 if TYPE_CHECKING:
@@ -57,31 +57,33 @@ def plans(scale: str) -> list[Plan]:
 def seeds(finding: Finding) -> int | None:
     """The fewest at which ``finding`` has any verdict with a chance of ``POWER``, at its level: all tests hold, or one
     of several does, or one fails. None if more than ``MOST``, and without scatter over seeds to count by."""
-    parts, level = finding.parts, finding.level
+    parts, (holding, broken) = finding.parts, finding.levels
     if not parts:
         return None
-    shared = level / len(parts)
     found = [(margin(part.test, part.interval.value), part) for part in parts]
     ways = (
-        max(_fewest(kept, part.scatter, level) for kept, part in found),
-        min(_fewest(kept, part.scatter, shared) for kept, part in found),
-        min(_fewest(part.matters - kept, part.scatter, shared) for kept, part in found),
+        max(_fewest(kept, part, holding) for kept, part in found),
+        min(_fewest(kept, part, holding / len(parts)) for kept, part in found),
+        min(_fewest(part.matters - kept, part, broken / len(parts)) for kept, part in found),
     )
     return int(min(ways)) if min(ways) <= MOST else None
 
 
-def _fewest(distance: float, scatter: float, level: float) -> float:
-    """Seeds at which Student's t finds a mean at ``distance``, in the one direction, at the two-sided ``level``."""
+def _fewest(distance: float, part: Part, level: float) -> float:
+    """Seeds at which Student's t finds a mean at ``distance``, in the one direction, at the two-sided ``level``, where
+    they scatter, and take languages in turn, as those of ``part``."""
     from scipy.special import nctdtr, stdtrit
 
+    scatter, languages = part.scatter, max(1, len(part.means))
     if not distance > 0 or math.isnan(scatter):
         return math.inf
     if scatter == 0:
         return 1 + math.ceil(-math.log2(level))  # the sign test
-    low, high = 2, MOST + 1  # power grows with every seed
+    low, high = languages + 1, MOST + 1  # power grows with every seed
 
     def seen(n: int) -> bool:
-        return bool(1 - nctdtr(n - 1, distance / scatter * n**0.5, stdtrit(n - 1, 1 - level / 2)) >= POWER)
+        of = n - languages
+        return bool(1 - nctdtr(of, distance / scatter * n**0.5, stdtrit(of, 1 - level / 2)) >= POWER)
 
     while low < high:
         middle = (low + high) // 2

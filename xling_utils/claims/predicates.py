@@ -123,6 +123,8 @@ class Rows:
         rows, named = self._selected(rows, where), "language" in where
         if where.get("language") == "en" and rows["beside_English"].notna().all():
             rows, named = rows.assign(language=rows["beside_English"]), False
+        if unknown := set(keys) - set(rows):
+            raise UserError(f"no column {min(unknown)!r}; known: {', '.join(sorted(rows))}")
         by = [key for key in keys if key != "language" or not named]
         return rows.groupby(by)["value"].mean()
 
@@ -157,9 +159,13 @@ def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> 
     """The values of ``test``, each selection naming its ``chapter``.
 
     Empty where one of its selections finds no rows that it shares with the others. Raises :class:`UserError` on a
-    column that the rows do not have and on a name without a selection.
+    column that the rows do not have, on a name without a selection, and on a quantity that is none, or is not two
+    where it is correlated.
     """
-    frame = measured(names_in(test), selections, rows, test.over)
+    names = names_in(test)
+    if not names or test.quantity.count(",") != bool(test.over):
+        raise UserError(f"quantity {test.quantity!r:.80}: write one in names of selections; with over, two and a comma")
+    frame = measured(names, selections, rows, test.over)
     if frame.empty:
         return Sample((), "seeds")
     if not test.over:
@@ -272,6 +278,8 @@ def _balanced(values: pd.Series) -> pd.Series:
     if "language" not in values.index.names or values.empty:
         return values
     seeds = values.groupby("language").size()
+    if len(seeds) > 1 and (values.groupby("seed").size() == 1).all():
+        return values
     table = values.unstack("language")[list(seeds.index[seeds == seeds.max()])].dropna()
     return values if table.empty else table.stack()
 

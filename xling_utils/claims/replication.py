@@ -26,7 +26,7 @@ from xling_utils.core import files
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import DEVELOPMENT_SEEDS, scale
 from xling_utils.core.specs import LANGUAGES
-from xling_utils.measures import Interval, kept_rows
+from xling_utils.measures import kept_rows
 from xling_utils.runs import Compute
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     new = _values(rows)
     for before in ledger.findings(SCALE):
         parts, name = _parts(before, rows), before.claim.id
-        again = _again(before, parts, new[name])
+        again = _again(before, parts, new[name], rows)
         for part in parts:
             at = part.interval
             found.append(
@@ -103,11 +103,11 @@ def power(seeds: Sequence[int] = ()) -> dict[str, float]:
     """Claim -> the share of the recorded ``seeds`` (all, if none is named) that repeat its verdict, each by itself, as
     :func:`check` asks it: what a single seed can be expected to see of a verdict that is right."""
     recorded = {chapter: table for chapter, table in _recorded().items() if len(table)}
-    each = seeds or _seeds(recorded)
-    alone = [_values({c: table[table["seed"] == seed] for c, table in recorded.items()}) for seed in each]
+    each = [{c: table[table["seed"] == seed] for c, table in recorded.items()} for seed in seeds or _seeds(recorded)]
+    alone = [(_values(rows), rows) for rows in each]
     asked = [(before, _parts(before, recorded)) for before in ledger.findings(SCALE)]
     return {
-        before.claim.id: fmean(_again(before, parts, one[before.claim.id]) for one in alone)
+        before.claim.id: fmean(_again(before, parts, new[before.claim.id], rows) for new, rows in alone)
         for before, parts in asked
         if parts
     }
@@ -124,8 +124,10 @@ def _parts(before: Finding, rows: Container[str]) -> list[Part]:
     return [part for part in before.parts if part.interval.n > 1 and before.claim.chapter in rows]
 
 
-def _again(before: Finding, parts: Sequence[Part], new: Mapping[str, float]) -> bool:
-    return all(_repeats(part, new.get(part.text, math.nan), before.verdict, len(parts)) for part in parts)
+def _again(before: Finding, parts: Sequence[Part], new: Mapping[str, float], rows: Mapping[str, pd.DataFrame]) -> bool:
+    """Whether one seed, whose ``rows`` gave the ``new`` value of each test, repeats a finding."""
+    language = _languages(rows[before.claim.chapter])[0] if parts else ""
+    return all(_repeats(part, new.get(part.text, math.nan), before.verdict, len(parts), language) for part in parts)
 
 
 def _recorded_too(rows: pd.DataFrame, chapter: str) -> pd.DataFrame:
@@ -137,24 +139,25 @@ def _recorded_too(rows: pd.DataFrame, chapter: str) -> pd.DataFrame:
     return rows[kept.to_numpy()]
 
 
-def _repeats(part: Part, new: float, verdict: str, tests: int) -> bool:
+def _repeats(part: Part, new: float, verdict: str, tests: int, language: str) -> bool:
     if verdict in (HOLDS, IN_PART):
         return part.lean != HOLDS or keeps(part.test, new)
     if verdict == FAILS:
         short = 2 * part.p[2] <= LEVEL  # of what matters, or of the bound itself
         return not short or margin(part.test, new) <= part.matters
-    low, high = _predicted(part.interval, LEVEL / tests)
+    low, high = _predicted(part, language, LEVEL / tests)
     return low <= new <= high
 
 
-def _predicted(found: Interval, level: float) -> tuple[float, float]:
-    """Where one more value of the sample of ``found`` lies, but for a chance of ``level``."""
+def _predicted(part: Part, language: str, level: float) -> tuple[float, float]:
+    """Where one more value of the sample of ``part`` lies, but for a chance of ``level``: of seeds that take languages
+    in turn, one of ``language``."""
     from scipy.special import stdtrit
 
-    of = found.n - 1
-    half = (found.high - found.low) / 2  # of the mean, at 95 %
-    half *= stdtrit(of, 1 - level / 2) / stdtrit(of, 0.975) * (found.n + 1) ** 0.5
-    return found.value - half, found.value + half
+    n, languages = part.interval.n, max(1, len(part.means))
+    middle = part.means.get(language, part.interval.value)
+    half = float(stdtrit(n - languages, 1 - level / 2)) * part.scatter * (1 + languages / n) ** 0.5
+    return middle - half, middle + half
 
 
 def write(found: pd.DataFrame, seed: int) -> Path:

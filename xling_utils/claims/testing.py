@@ -20,8 +20,8 @@ from xling_utils.claims.verdicts import (
     Part,
     decide,
     keeps,
+    levels,
     part,
-    threshold,
 )
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale as scale_of
@@ -62,7 +62,8 @@ class Claim:
 class Finding:
     """A claim at a scale: its verdict with the ``parts`` that it rests on, its corrected ``p`` and what other
     ``criteria`` would have said; of each test that could not be made, why (``without``). ``reason`` says why there is
-    no verdict; ``level`` is the two-sided one at which a further test would have passed."""
+    no verdict; ``levels`` are the two-sided ones at which a further test would have passed, as holding and as
+    broken."""
 
     claim: Claim
     scale: str
@@ -71,7 +72,7 @@ class Finding:
     p: float = 1.0
     criteria: Mapping[str, str] = field(default_factory=dict)
     without: tuple[str, ...] = ()
-    level: float = LEVEL
+    levels: tuple[float, float] = (LEVEL, LEVEL)
     reason: str = ""
 
     @property
@@ -167,9 +168,9 @@ class Ledger:
             verdict = UNTESTABLE if known else UNTESTED
             found[claim.id] = Finding(claim, scale, verdict, without=(*low, *own.without), reason=reason)
         decided = dict(zip(asked, decide(list(asked.values())), strict=True))
-        level = threshold(list(decided.values()))
+        further = levels(list(asked.values()))
         return [
-            replace(found[name], reason="", parts=asked[name].parts, level=level, **vars(decided[name]))
+            replace(found[name], reason="", parts=asked[name].parts, levels=further, **vars(decided[name]))
             if name in decided
             else found[name]
             for name in found

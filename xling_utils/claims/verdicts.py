@@ -110,10 +110,14 @@ def decide(claims: Sequence[Asked]) -> list[Decision]:
     ]
 
 
-def threshold(claims: Sequence[Decision]) -> float:
-    """The two-sided level at which one more test would have passed, beside those that did."""
-    decided = sum(each.verdict in DECIDED for each in claims)
-    return LEVEL * (decided + 1) / max(len(claims), decided + 1)
+def levels(claims: Sequence[Asked]) -> tuple[float, float]:
+    """The two-sided levels at which one more test would have passed beside those of ``claims`` that did: as holding,
+    and as broken."""
+    adjust = CRITERIA[DECIDES].adjust
+    lists = _lists(claims, CRITERIA[DECIDES])
+    passed = [(sum(p <= LEVEL for p in adjust(each)) + 1, len(each)) for each in lists]
+    holding, broken = (LEVEL * min(1.0, more / max(tests, 1)) for more, tests in passed)
+    return holding, broken
 
 
 def part(test: Predicate, measure: str, found: Sample, matters: float = 0.0) -> Part:
@@ -167,13 +171,9 @@ DECIDES, MARKS = "Benjamini-Hochberg", "Holm"
 
 def _verdicts(claims: Sequence[Asked], by: Criterion) -> list[tuple[str, float]]:
     """A claim's verdict by a criterion, and its p."""
-    holds = [[_p(part, 0, by) for part in claim.parts] for claim in claims]
-    fails = [[_p(part, 2 if by.small else 1, by) for part in claim.parts] for claim in claims]
-    several = [each for each in holds if len(each) > 1]
-    held = by.adjust([*map(_strongest, holds), *(_two_sided(max(each)) for each in several)])
+    held, broken = map(by.adjust, _lists(claims, by))
     some, rest = held[: len(claims)], iter(held[len(claims) :])
-    every = [next(rest) if len(each) > 1 else p for each, p in zip(holds, some, strict=True)]
-    broken = by.adjust([*map(_strongest, fails)])
+    every = [next(rest) if len(claim.parts) > 1 else p for claim, p in zip(claims, some, strict=True)]
     found = []
     for claim, *ps in zip(claims, every, some, broken, strict=True):
         for verdict, p in zip(DECIDED, ps, strict=True):
@@ -183,6 +183,15 @@ def _verdicts(claims: Sequence[Asked], by: Criterion) -> list[tuple[str, float]]
         else:
             found.append((OPEN, min(ps)))
     return found
+
+
+def _lists(claims: Sequence[Asked], by: Criterion) -> tuple[list[float], list[float]]:
+    """What is corrected together, two-sided: that the strongest test of each claim holds, then, of the claims of
+    several, that the weakest does; and that the strongest is broken."""
+    holds = [[_p(part, 0, by) for part in claim.parts] for claim in claims]
+    fails = [[_p(part, 2 if by.small else 1, by) for part in claim.parts] for claim in claims]
+    weakest = [_two_sided(max(each)) for each in holds if len(each) > 1]
+    return [*map(_strongest, holds), *weakest], [*map(_strongest, fails)]
 
 
 def _p(part: Part, which: int, by: Criterion) -> float:
@@ -213,13 +222,14 @@ def keeps(test: Predicate, value: float) -> bool:
 
 def _sides(test: Predicate, found: Estimate, by: float = 0.0) -> tuple[float, float]:
     """One-sided p of the claim's side, where there is one bound ``by`` so much, and of the other. For ``within`` these
-    are the two one-sided tests of equivalence (D. Schuirmann, 1987), and a mean that lies beyond either bound."""
+    are the two one-sided tests of equivalence (D. Schuirmann, 1987), and a mean that lies beyond either bound; as it
+    lies beyond one at most, the smaller p needs no correction."""
     if found.freedom < 1:
         return 1.0, 1.0
     if test.within is not None:
         above_low, below_low = found.sides(-test.within)
         above_high, below_high = found.sides(test.within)
-        return max(above_low, below_high), min(1.0, 2 * min(below_low, above_high))
+        return max(above_low, below_high), min(below_low, above_high)
     if test.above is not None:
         return found.sides(test.above + by)
     above, below = found.sides((test.below or 0.0) - by)
