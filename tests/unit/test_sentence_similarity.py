@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from xling_utils.core.scales import scale
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, StaticSpec, TokenizerSpec
 from xling_utils.corpora import parallel
 from xling_utils.measures.encoders.stored_run import Reading, masked_lm
-from xling_utils.measures.tasks import lexicon_induction, sentence_similarity
+from xling_utils.measures.tasks import language_neutrality, lexicon_induction, sentence_similarity
 from xling_utils.models.tokenization import CLS, SEP
 
 SMOKE = scale("smoke")
@@ -62,6 +63,23 @@ def test_files_of_unequal_length_and_missing_ones_are_named(tmp_path):
         parallel.pairs("directory", "de", 5, data=data)
     with pytest.raises(UserError, match="--data DIR"):
         parallel.pairs("directory", "fr", 5)
+
+
+def test_rows_that_repeat_a_sentence_in_any_language_are_left_out():
+    said = {"en": ["a", "b", "a", "c", "d"], "fr": ["x", "y", "z", "y", "w"]}
+    assert parallel.distinct(said, 9) == {"en": ["a", "b", "d"], "fr": ["x", "y", "w"]}
+    assert parallel.distinct(said, 2) == {"en": ["a", "b"], "fr": ["x", "y"]}
+
+
+@real("nli")
+def test_no_sentence_of_xnli_stands_in_both_halves_of_a_probe():
+    def said(count):
+        return parallel.multiway("directory", ("en", "fr"), count, data=DATA)
+
+    subject = SimpleNamespace(said=said, corpus=SimpleNamespace(source="directory"))
+    found = language_neutrality._said(subject, 400)
+    assert all(len({*lines}) == 400 for lines in found.values())
+    assert len({*said(400)["en"]}) < 200, "as the file has them each premise stands three times"
 
 
 @real("tatoeba")

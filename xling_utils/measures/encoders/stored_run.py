@@ -47,7 +47,8 @@ class Reading:
     @cached_property
     def texts(self) -> dict[str, Dataset]:
         """The text that words are looked up in, by language: the run's own, in its letters and its word order, but with
-        no word moved, drawn anew or switched, so that all conditions meet the same words in the same contexts."""
+        no word moved, drawn anew or switched, so that all conditions meet the same words in the same contexts; but each
+        domain its own."""
         spec = self.run.spec
         kept = tuple(change for change in spec.corpus.changes if change.kind in WRITTEN)
         return corpora.load(replace(spec.corpus, changes=kept), self.data, form=spec.tokenizer.form)

@@ -114,8 +114,8 @@ class Subject(LanguageModel):
         return {language: lines[:count] for language, lines in own.items()}
 
     def pairs(self, language: str, count: int) -> tuple[list[str], list[str]]:
-        """English sentences and their translations: ``count`` of them, or as many as there are. Those of
-        :meth:`said` are others, unless they are of :attr:`aligned`. Raises what :func:`parallel.pairs` raises, too."""
+        """English sentences and their translations: ``count`` of them, or as many as there are. Of
+        :attr:`aligned` they are those of :meth:`said`. Raises what :func:`parallel.pairs` raises, too."""
         if self.aligned is None:
             return parallel.pairs(self.corpus.source, language, count, data=self.data, form=self.form)
         own = self.said(count, "en", language)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
+from xling_utils.corpora import parallel
 from xling_utils.measures.encoders import language_identity
 from xling_utils.measures.encoders.predictions import predicted
 from xling_utils.measures.encoders.subject import Subject
@@ -110,19 +111,13 @@ def sentences(subject: Subject, scale: Scale) -> dict[str, list[str]]:
     """Sentences that say the same in all languages of ``subject``, none of which has another's words in any of them.
     Raises :class:`UserError` where there are fewer than eight."""
     count = SENTENCES[scale.name]
-    said = subject.said(LOOKED_THROUGH[scale.name])
-    seen: dict[str, set[str]] = {language: set() for language in said}
-    kept: list[int] = []
-    for number in reversed(range(len(said["en"]))):
-        if len(kept) < count and not any(lines[number] in seen[language] for language, lines in said.items()):
-            kept.insert(0, number)
-            for language, lines in said.items():
-                seen[language].add(lines[number])
-    if len(kept) < FEWEST_SENTENCES:
+    said = {language: lines[::-1] for language, lines in subject.said(LOOKED_THROUGH[scale.name]).items()}
+    found = {language: lines[::-1] for language, lines in parallel.distinct(said, count).items()}
+    if (kept := len(found["en"])) < FEWEST_SENTENCES:
         raise UserError(
-            f"report card: {len(kept)} different sentences in {' '.join(said)}; at least {FEWEST_SENTENCES} are needed"
+            f"report card: {kept} different sentences in {' '.join(said)}; at least {FEWEST_SENTENCES} are needed"
         )
-    return {language: [lines[number] for number in kept] for language, lines in said.items()}
+    return found
 
 
 def against(subject: Subject, beside: Subject, scale: Scale) -> Iterator[dict[str, Any]]:

@@ -35,8 +35,8 @@ def of_models(subject: Subject, beside: Subject, scale: Scale, target: str) -> I
 
     Metrics at every layer: ``cka`` and ``cka_debiased`` of mean-pooled translations; ``p_at_1``, the share of sentences
     whose translation is the nearest by cosine, and ``p_at_1_rotated``, the same after iterative normalization and the
-    rotation that was fitted on the sentences of the former, which are others. Where ``target`` is English two models
-    compare themselves on the same sentences. Raises :class:`UserError` if ``subject`` does not read English.
+    rotation that was fitted on the sentences of the former (see :func:`parallel.pairs`). Where ``target`` is English
+    two models compare themselves on the same sentences. Raises :class:`UserError` if ``subject`` does not read English.
     """
     if "en" not in subject.languages:
         raise UserError(f"similarity: {subject.key} does not read English")
