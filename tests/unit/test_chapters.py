@@ -24,6 +24,7 @@ from xling_utils.charts.shapes import LANGUAGE_NAMES
 from xling_utils.core import scales, specs
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES, EncoderSpec, run_from_dict, to_dict
+from xling_utils.runs import Compute
 
 ROOT = Path(__file__).resolve().parents[2]
 OTHERS = LANGUAGES[1:]
@@ -341,12 +342,12 @@ def test_pages_that_show_all_records_say_which_recipe_they_are_of(page: str) -> 
     assert ("recorded runs are of an {ref}`earlier recipe <recipe>`" in text) == earlier
 
 
-def test_what_would_take_days_is_said_before_it_begins(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_what_would_take_days_is_said_before_it_begins(monkeypatch: pytest.MonkeyPatch, capsys, tmp_path: Path) -> None:
     monkeypatch.setattr(rows, "ensure_rows", lambda *_: dict.fromkeys([], Path()))
-    with pytest.raises(KeyError):  # nothing is measured here
-        chapters.table("02_window_size", "natural", ["fr"], 5400, "headline")
+    with pytest.raises(UserError, match="nothing can be measured"):
+        chapters.table("02_window_size", "natural", ["fr"], 5400, "headline", Compute(data=tmp_path))
     assert re.search(r"10800 runs, some \d{3} core-hours to train", capsys.readouterr().err)
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError):  # nothing is measured here
         chapters.table("02_window_size", "controlled", ["fr"], 20, "headline")
     assert not capsys.readouterr().err
     base = scales.scale("controlled").bert(("en", "fr"), 15_000, 31)

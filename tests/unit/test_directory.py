@@ -259,6 +259,12 @@ def test_check_finds_every_kind_of_damage(data):
         ("bert-base-multilingual-cased.vocab.txt", None),
     }
     assert any("where its translations have" in f.message for f in findings if f.level == "broken")
+    write(data / "dictionaries/muse/en-eo.test.txt", "house\n")
+    assert not any("en-eo" in finding.path.name for finding in check(data)), (
+        "nothing is known of a language without text"
+    )
+    write(data / "text/eo/own.txt", "Saluton.\n")
+    assert any(f.level == "broken" and f.path.name == "en-eo.test.txt" for f in check(data))
     notes = [finding.message for finding in findings if finding.level == "note"]
     assert len(notes) == 1 and "sw: 1 or more lines are test sentences" in notes[0]
 

@@ -12,12 +12,13 @@ from tests.given import failure, write
 from xling_utils import corpora
 from xling_utils.book import own_run
 from xling_utils.book.parameters import checked
-from xling_utils.chapters import check_parameters, declared, named, of_ones_own, readiness, records
+from xling_utils.chapters import check_parameters, declared, named, of_ones_own, readiness, records, rows
 from xling_utils.chapters.planning import MODULES, measurable
 from xling_utils.chapters.sized import sized
 from xling_utils.core.scales import scale
 from xling_utils.core.specs import SCALES, CorpusSpec, canonical_json
 from xling_utils.corpora.loading import HELD_OUT_SENTENCES
+from xling_utils.runs import Compute
 
 ROOT = Path(__file__).parents[2]
 DEFAULTS = {"scale": "controlled", "languages": ["fr"], "seeds": 1, "live": "none", "data": None, "sentences": None}
@@ -83,6 +84,18 @@ def test_text_that_would_not_be_read_is_a_mistake(dutch: Path) -> None:
     for read in ({"scale": "natural"}, {"scale": "smoke", "languages": ["nl"]}, {"aligned": "mine"}, {"model": "m"}):
         check_parameters(given | read)
     assert "unknown language 'nl'" in failure(check_parameters, DEFAULTS | {"scale": "smoke", "languages": ["nl"]})
+
+
+def test_text_that_is_not_there_is_missed_before_anything_runs(dutch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = DEFAULTS | {"scale": "natural", "live": "headline"}
+    assert "give --data DIR or set XLING_DATA" in failure(check_parameters, real)
+    for none_needed in ({"live": "none"}, {"model": "m"}):
+        check_parameters(real | none_needed)
+    monkeypatch.setattr(rows, "prepare", lambda *_: pytest.fail("trains"))
+    for data, said in ((None, "name the directory that holds parallel/mine"), (dutch, "no en.txt, plain or .xz")):
+        compute = Compute(data=data)
+        given = ("05_language_means", "smoke", ["nl" if data else "fr"], 1, "all", compute)
+        assert said in failure(rows.table, *given, aligned="mine")
 
 
 @pytest.mark.parametrize("arguments", [[], ["--scale", "smoke"], ["-p", "scale", "controlled"]])

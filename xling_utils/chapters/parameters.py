@@ -17,6 +17,8 @@ CODE = re.compile(r"[A-Za-z]{1,8}([_-][A-Za-z0-9]{1,8})*")
 """What a language's code looks like: it becomes part of the names of files."""
 CONTROLLED = "controlled"
 """The scale that reads no directory of text."""
+NOTHING = "none"
+"""What is trained ``live`` where records are all that is shown."""
 CHOICES = {"scale": SCALES, "live": LIVE}
 LEAST = {"seeds": 1, "first_seed": 0}
 MOST_SENTENCES = 10**9
@@ -73,8 +75,13 @@ def check_codes(languages: Iterable[Any]) -> None:
 
 
 def _check_text(values: Mapping[str, Any]) -> None:
-    """Whoever names a directory expects it to be read."""
+    """Whoever names a directory expects it to be read, and what is trained on real text reads one."""
     data, scale = values.get("data"), values.get("scale")
+    trains = values.get("live", NOTHING) != NOTHING and not values.get("model")
+    if trains and reads_real_text(values):
+        from xling_utils.corpora import directory
+
+        directory.given(Path(data) if data else None)
     if data and scale == CONTROLLED and not (values.get("model") or values.get("aligned")):
         raise UserError(
             f"scale {scale} reads its own world, not {data:.80}; add --scale natural, or {SMALLEST} for a first try"

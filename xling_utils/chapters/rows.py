@@ -15,6 +15,7 @@ from xling_utils.chapters.planning import Planned
 from xling_utils.chapters.sized import sized
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import FIRST_REPORTED_SEED, Scale
+from xling_utils.corpora import parallel
 from xling_utils.measures import ROW, ensure_rows, kept_rows
 from xling_utils.measures.names import ON
 from xling_utils.runs import Compute
@@ -59,6 +60,8 @@ def table(
         raise UserError(
             f"aligned {aligned!r}: of the book's own runs only {ON_ALIGNED} is measured on it; name a model"
         )
+    if aligned:  # which is read last, after all training
+        parallel.aligned(aligned, ("en", *languages), data=compute.data)
     sizes = sized(scale, sentences, compute.data)
     grid = planned(chapter, sizes, languages, seeds, live, compute.data, first_seed)
     kept = prepare({chapter: grid}, sizes, compute, aligned)

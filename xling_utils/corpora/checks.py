@@ -60,12 +60,13 @@ class Piece:
 
 
 def check(data: Path, only: Collection[str] = ()) -> list[Finding]:
-    """Everything found in ``data``, piece by piece; of the languages ``only``, whatever they are, if some are named.
-    Raises :class:`UserError` when it is no directory."""
+    """Everything found in ``data``, piece by piece; of the languages ``only``, whatever they are, if some are named;
+    else of the book's and of all that have text. Raises :class:`UserError` when it is no directory."""
     if not data.is_dir():
         raise UserError(f"{data}: no such directory")
     findings = [*_text(data, only), *(() if only else _vocabulary(data))]
-    for piece in (*_pieces(only or LANGUAGES), *_parallel_pieces(data, only or LANGUAGES)):
+    of = only or tuple(dict.fromkeys((*LANGUAGES, *languages(data))))
+    for piece in (*_pieces(of), *_parallel_pieces(data, of)):
         findings += _piece(data, piece)
     gold = () if only and "zh" not in only else _bucc_gold(data)
     return [*findings, *_stray_tags(data, only), *gold, *_trees(data, only)]
