@@ -3,8 +3,10 @@
 The children are the real worker with a training function that only counts (``fake_worker.py``).
 """
 
+import io
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -19,7 +21,7 @@ from tests.integration import fake_worker
 from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec, to_dict
-from xling_utils.runs import on_dask
+from xling_utils.runs import on_dask, worker
 from xling_utils.runs.compute import Compute
 from xling_utils.runs.ensuring import RunsFailed, ensure, key_of
 from xling_utils.runs.store import RunStore
@@ -216,6 +218,17 @@ def test_children_do_not_outlive_a_killed_parent(store: RunStore) -> None:
     parent.kill()
     parent.wait(PATIENCE)
     wait_for(lambda: not processes_of(store))
+
+
+def test_a_worker_whose_parent_is_killed_behind_a_request_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though its other thread has yet to take the request."""
+    ended: list[int] = []
+    process = object.__new__(worker._Process)
+    process._wanted, process._waiting = queue.SimpleQueue(), True
+    monkeypatch.setattr(worker.os, "fdopen", lambda *_, **__: io.BytesIO(b"request.json\n"))
+    monkeypatch.setattr(worker.os, "_exit", ended.append)
+    process._listen()
+    assert ended == [1] and process._wanted.get() == "request.json"
 
 
 def test_two_callers_train_a_run_once(store: RunStore) -> None:

@@ -41,6 +41,7 @@ RUN = replace(
     training=replace(RECIPE, steps=20, batch=16),
 )
 EXACT = replace(RUN, training=replace(RUN.training, precision=""))
+APART = replace(EXACT, model=EncoderSpec(2, 16, 2, 32, 32, separate_embeddings=True, separate_blocks=1))
 LETTERS = {"en": "abcdefghijklm", "ru": "абвгдежзийклм"}
 
 
@@ -155,7 +156,9 @@ def test_a_long_trace_has_few_rows_and_each_is_the_mean_since_the_last(tmp_path,
         assert row[1] == pytest.approx(np.mean(single[4 * number : 4 * number + 4]), abs=1e-9)
 
 
-def test_what_a_step_draws_is_drawn_again_after_a_stop_and_never_held_out(tmp_path, monkeypatch):
+@pytest.mark.parametrize("seed", [RUN.seed, 2**32 - 1])
+def test_what_a_step_draws_is_drawn_again_after_a_stop_and_never_held_out(seed, tmp_path, monkeypatch):
+    spec = replace(RUN, seed=seed)
     plain, shares = encoder.Encoder.embed, []
 
     def dropped(self, ids, segments=None):
@@ -166,12 +169,12 @@ def test_what_a_step_draws_is_drawn_again_after_a_stop_and_never_held_out(tmp_pa
         return kept
 
     monkeypatch.setattr(encoder.Encoder, "embed", dropped)
-    out = trained(tmp_path / "whole")[0]
+    out = trained(tmp_path / "whole", spec)[0]
     assert len(set(shares)) > RUN.training.steps and 0 in shares
     monkeypatch.setattr(pretraining, "CHECKPOINT_SECONDS", 0.0)
     with pytest.raises(Interrupted):
-        trained(tmp_path / "stopped", stop=9)
-    again = trained(tmp_path / "stopped")[0]
+        trained(tmp_path / "stopped", spec, stop=9)
+    again = trained(tmp_path / "stopped", spec)[0]
     assert bits(again) == bits(out) and losses(again) == losses(out)
 
 
@@ -358,15 +361,15 @@ def rank(folders: list[str]) -> None:
 
     assert PartialState(cpu=True).num_processes == 2
     corpora.load = made_text  # type: ignore[assignment]
-    for spec, folder in zip((EXACT, RUN, RUN), map(Path, folders), strict=True):
+    for spec, folder in zip((EXACT, APART, RUN, RUN), map(Path, folders), strict=True):
         train(spec, None, folder / "work", folder / "out", lambda row: None)
 
 
 def test_two_processes_give_the_losses_of_one(stopped, tmp_path, whole):
-    """From the start, and going on from what one process left: in single precision to its last digits but one, in
-    bfloat16, which has eight binary digits, to a thousandth."""
-    exact, fresh, resumed = tmp_path / "exact", tmp_path / "fresh", tmp_path / "resumed"
-    for folder in (exact, fresh):
+    """From the start, and going on from what one process left: in single precision to its last digits but one, with
+    separate parts too, in bfloat16, which has eight binary digits, to a thousandth."""
+    exact, apart, fresh, resumed = (tmp_path / name for name in ("exact", "apart", "fresh", "resumed"))
+    for folder in (exact, apart, fresh):
         for name in ("work", "out"):
             (folder / name).mkdir(parents=True)
     shutil.copytree(stopped, resumed)
@@ -374,7 +377,7 @@ def test_two_processes_give_the_losses_of_one(stopped, tmp_path, whole):
     variables = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
     variables["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
     child = subprocess.run(
-        [*launch, __file__, str(exact), str(fresh), str(resumed)],
+        [*launch, __file__, *map(str, (exact, apart, fresh, resumed))],
         env=variables,
         capture_output=True,
         text=True,
@@ -384,6 +387,8 @@ def test_two_processes_give_the_losses_of_one(stopped, tmp_path, whole):
     one = losses(trained(tmp_path / "one", EXACT)[0])
     np.testing.assert_allclose(losses(exact / "out"), one, atol=1e-5, rtol=0)
     assert losses(exact / "out") != one  # sums in another order: two did take part
+    one = losses(trained(tmp_path / "one apart", APART)[0])  # of two languages, each process reads one
+    np.testing.assert_allclose(losses(apart / "out"), one, atol=1e-5, rtol=0)
     for folder in (fresh, resumed):
         np.testing.assert_allclose(losses(folder / "out"), losses(whole[0]), atol=2e-3, rtol=0)
         assert bits(folder / "out")["tokenizer.json"] == bits(whole[0])["tokenizer.json"]

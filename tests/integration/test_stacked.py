@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
 import threading
 from dataclasses import replace
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from accelerate.utils import parse_flag_from_env
 from safetensors.numpy import load_file
 
 from tests.faults import processes_of, wait_for
 from tests.integration import test_pretraining
 from tests.integration.test_pretraining import losses, made_text, trained
 from xling_utils import corpora
+from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
-from xling_utils.runs import ensuring, pretraining, stacked
+from xling_utils.runs import ensuring, pretraining, stacked, worker
 from xling_utils.runs.compute import Compute
 from xling_utils.runs.ensuring import RunsFailed, ensure, key_of
 from xling_utils.runs.store import RunStore
@@ -194,6 +198,32 @@ def test_a_killed_stack_loses_no_checkpoint(tmp_path, specs, monkeypatch):
     assert all(map(len, checkpoints())) and store.keys() == []
     runs = ensure(specs, store=store, progress=False)
     assert store.verify() == {} and all(run.trace["step"].iloc[-1] == 400 for run in runs.values())
+
+
+def test_a_full_disk_in_the_middle_of_a_stack_is_one_line(tmp_path, monkeypatch):
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "checkpoint")
+
+    store, request = RunStore(tmp_path), {"threads": 1, "processes": 1, "data": None}
+    monkeypatch.setattr(stacked, "train", lambda *_: map(full, [0]))
+    with pytest.raises(UserError, match=f"no space left on the disk of {store.root}"):
+        worker._train_stack(request, store, {"aa": spec(3)}, print)
+
+
+@pytest.mark.parametrize(
+    ("visible", "names"),
+    [("0,1", ["0", "1"]), ("-1", []), ("0,-1,1", ["0"]), ("0,,1", ["0"]), ("", []), ("GPU-a, 1", ["GPU-a", "1"])],
+)
+def test_gpus_are_counted_as_cuda_does(visible, names, tmp_path, monkeypatch):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/libtorch_cuda.so").touch()
+    monkeypatch.setattr(ensuring, "find_spec", lambda name: ModuleSpec(name, None, origin=str(tmp_path / "__init__")))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    monkeypatch.delenv("ACCELERATE_USE_CPU", raising=False)
+    assert ensuring._devices() == names
+    for word in ("true", "True", "1", "yes", "on", "false", "0", "no"):
+        monkeypatch.setenv("ACCELERATE_USE_CPU", word)
+        assert ensuring._devices() == ([] if parse_flag_from_env("ACCELERATE_USE_CPU") else names)
 
 
 def test_what_is_stacked():

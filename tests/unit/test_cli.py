@@ -18,9 +18,12 @@ from xling_utils.book.parameters import default_parameters
 from xling_utils.book.recording import EVERY_RUN
 from xling_utils.chapters.architecture import plan as architecture
 from xling_utils.chapters.overlap import plan as overlap
+from xling_utils.claims import replication
 from xling_utils.cli import main, output, runs
 from xling_utils.core.scales import scale
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
+from xling_utils.measures import MeasuresFailed
+from xling_utils.runs import RunsFailed
 from xling_utils.runs.store import RunStore
 
 ROOT = Path(__file__).parents[2]
@@ -123,9 +126,13 @@ MISTAKES = [
     (["run", "-p", "rate", "1"], "02_second: unknown parameter 'rate'; known: scale, seeds"),
     (["run", "-p", "seeds", "many"], "01_first: parameter seeds takes a whole number, not 'many'"),
     (["run", "-p", "seeds"], "-p takes a NAME and a VALUE"),
+    (["run", "-pscale"], "-p takes a NAME and a VALUE"),
     (["run", "--seeds", "2", "-p", "seeds", "3"], "seeds is given twice"),
+    (["run", "-p", "languages", "[fr]", "-p", "languages", "[de]"], "languages is given twice, with -p"),
     (["run", "--seeds", "0"], "Invalid value for '--seeds'"),
     (["run", "01_first", "--data", "nowhere"], "01_first: data: .*nowhere is not a folder"),
+    (["run", "--records-only", "-p", "live", "none"], "live none leaves nothing to measure without notebooks"),
+    (["data", "pack", ".", "--languages", "", "--out", "o.tar.xz"], "--languages: name at least one beside English"),
     (["run", "--records-only", "01_first"], "unknown chapter '01_first'; known: 01_data_size, 02_window_size"),
     (["run", "--records-only", "--scale", "huge"], "01_data_size: unknown scale 'huge'; known: smoke, controlled"),
     (["run", "--records-only", "-p", "model", "m"], "01_data_size: unknown parameter 'model'; known: data, engine"),
@@ -142,6 +149,11 @@ MISTAKES = [
     (["data", "unpack", "_toc.yml", "new"], "_toc.yml: no whole archive .*; copy it again"),
     (["data", "unpack", "nowhere", "new"], "nowhere: No such file or directory"),
     (["data", "unpack", "_toc.yml", "notebooks"], "notebooks: not an empty folder; name a new one"),
+    (["claims", "--jobs", "2"], "--jobs is for --check-seed"),
+    *(
+        (["claims", "--check-seed", "99", *other], "--check-seed takes no --scale, --json or --power")
+        for other in (["--scale", "natural"], ["--json"], ["--power"])
+    ),
     (["bench", "fast"], "unknown benchmark 'fast'"),
 ]
 
@@ -154,6 +166,18 @@ def test_a_mistake_is_one_line_and_exit_code_2(book: Path, arguments: list[str],
     assert done.stderr.startswith("xling")
     assert re.search(message, done.stderr)
     assert not (book / "_build").exists(), "everything is checked before anything runs"
+
+
+@pytest.mark.parametrize("failure", [RunsFailed, MeasuresFailed])
+def test_a_seed_that_cannot_be_checked_is_one_line(
+    book: Path, failure: type[Exception], xling: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failed(seed: int, jobs: int | None) -> None:
+        raise failure("1 of 2 failed")
+
+    monkeypatch.setattr(replication, "measure", failed)
+    done = xling(book, "claims", "--check-seed", "99")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "xling: 1 of 2 failed\n")
 
 
 def test_outside_of_a_book(tmp_path: Path, xling: Call) -> None:
@@ -209,6 +233,7 @@ def test_a_failed_chapter_is_named_and_the_others_finish(
     assert "Error" in (book / "_build/logs/02_second.log").read_text()
     assert (book / "_build/executed/03_third.ipynb").exists()
     assert not (book / "_build/executed/02_second.ipynb").exists()
+    assert (book / "_build/failed/02_second.ipynb").exists()
 
 
 def test_an_interrupt_ends_the_kernel_too(book: Path) -> None:

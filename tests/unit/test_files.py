@@ -46,6 +46,19 @@ def test_a_pipe_in_a_directory_of_data_is_a_finding(name: str, tmp_path: Path) -
     assert any("a pipe or a device" in each for each in told)
 
 
+def test_the_identity_of_what_cannot_be_read_is_no_empty_files(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    folder = identity.of(tmp_path / "a")
+    (tmp_path / "a").rmdir()
+    missing = identity.of(tmp_path / "a")
+    (tmp_path / "a").write_text("")
+    assert identity.of(tmp_path / "a") not in (folder, missing)
+
+
+def test_templates_are_of_the_package() -> None:
+    assert identity.PACKAGE / "book/templates/ledger.html" in identity._sources()
+
+
 @pytest.mark.parametrize("unit", [b"\n", b"a\n", b"one and the same line\n"])
 def test_an_xz_file_that_unpacks_to_more_than_text_does_is_refused(unit: bytes, tmp_path: Path) -> None:
     path = tmp_path / "bomb.txt.xz"

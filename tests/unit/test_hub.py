@@ -182,5 +182,7 @@ def test_what_is_nowhere_is_named(tmp_path: Path, bert: Path) -> None:
     bert.mkdir()
     with pytest.raises(UserError, match="no configuration that can be read"):
         hub.load(str(bert))
+    with pytest.raises(UserError, match="/no/where: no such folder; xling runs list shows"):
+        Subject.of_model("/no/where", ("en", "fr"), None, 10)
     with pytest.raises(UserError, match="name a directory of real text"):
         Subject.of_model(str(bert), ("en", "fr"), None, 10)

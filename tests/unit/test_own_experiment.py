@@ -43,6 +43,8 @@ def test_settings_go_where_they_belong(asked: list[tuple[RunSpec, Any]]) -> None
     assert (spec.corpus.sentences, spec.tokenizer.size, spec.model.layers) == (9, 99, 2)  # type: ignore[union-attr]
     assert spec.training and (spec.training.steps, spec.training.learning_rate) == (5, 1.0)
     assert data == Path("DIR")
+    runs.train(["en", "tr"], data="DIR", kind="mbert", size=0)  # whose vocabulary lies there
+    assert asked[1][1] == Path("DIR")
 
 
 MISTAKES: list[tuple[Callable[[], Any], str]] = [
@@ -54,6 +56,11 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: runs.train(["en", "tr"], layers=0), "EncoderSpec: 'layers': .* or equal to 1 where 0 stands"),
     (lambda: runs.train(["en", "tr"], steps=-1), "TrainingSpec: 'steps': .* or equal to 1 where -1 stands"),
     (lambda: runs.train(["en", "tr"], mask_rate=1.5), "'mask_rate': .* or equal to 1 where 1.5 stands"),
+    (lambda: runs.train(["en", "tr"], length=1), "TrainingSpec: 'length': .* or equal to 2 where 1 stands"),
+    (lambda: runs.train(["en", "tr"], seed=-1), "'seed': .* or equal to 0 where -1 stands"),
+    (lambda: runs.train(["en", "tr"], seed=2**32), "'seed': .* or equal to 4294967295 where 4294967296 stands"),
+    (lambda: runs.train(["en", "tr"], order_seed=-1), "TrainingSpec: 'order_seed': .* or equal to 0 where -1 stands"),
+    (lambda: runs.train(["en", "tr"], data="DIR"), "data: scale 'controlled' reads none; give scale='natural' with it"),
     (lambda: runs.train(["en", "tr"], scale="big"), "unknown scale 'big'; known: smoke, "),
     (lambda: measures.measure("wrods", RUN), "unknown task 'wrods'; known: word retrieval; finding the double; "),
     (

@@ -129,6 +129,13 @@ def test_a_run_without_one_of_its_parts_is_refused(field):
         run_from_dict(data)
 
 
+def test_an_unknown_method_of_static_vectors_is_refused():
+    data = to_dict(STATIC)
+    data["model"]["method"] = "nosuch"
+    with pytest.raises(UserError, match=r"StaticSpec: 'method': .*'word2vec' or 'glove' where 'nosuch' stands"):
+        run_from_dict(data)
+
+
 def test_a_part_without_a_needed_field_is_refused():
     data = to_dict(RUN)
     del data["training"]["steps"]

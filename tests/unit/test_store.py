@@ -164,14 +164,27 @@ def test_prune_removes_what_is_left_over_and_keeps_the_rest(store: RunStore) -> 
     put(store, "bb")
     _flip(put(store, "cc"))
     store.get("cc")
-    for name in (".partial/aa-x1", ".work/dd", ".work/ee"):
+    for name in (".partial/aa-x1", ".work/aa", ".work/dd", ".work/ee"):
         (store.root / name).mkdir(parents=True)
     (store.folder(".logs") / "aa.log").write_text("")
+    for name in ("dd-x1.json", "dd-x2.json"):
+        (store.folder(".requests") / name).write_text("{}")
+    os.utime(store.root / ".requests/dd-x1.json", (0, 0))
     with store.lock("ee"):
-        assert store.prune() == [".partial/aa-x1", ".damaged/cc-1", ".logs/aa.log"]
+        left = [".partial/aa-x1", ".requests/dd-x1.json", ".damaged/cc-1", ".logs/aa.log", ".work/aa"]
+        assert store.prune() == left, "the other request is young: its worker has yet to begin"
         assert store.prune(keep=["aa"]) == ["bb", ".work/dd"], "ee is held"
     assert store.keys() == ["aa"]
     assert store.prune(keep=["aa"]) == [".work/ee"]
+
+
+def test_what_is_gone_before_its_turn_does_not_end_a_prune(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("aa-x1", "bb-x1"):
+        store.folder(".partial", name)
+    listed = store._inside(".partial")
+    listed[0].rmdir()
+    monkeypatch.setattr(store, "_inside", lambda name: listed if name == ".partial" else [])
+    assert store.prune() == [".partial/bb-x1"]
 
 
 HOLD = """

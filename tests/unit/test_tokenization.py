@@ -78,6 +78,12 @@ def test_an_unknown_kind_is_refused():
         tokenization.build(TokenizerSpec("bpe", 100), words())
 
 
+@pytest.mark.parametrize("size", [0, FIRST - 1, FIRST])
+def test_a_vocabulary_without_a_word_is_refused(size):
+    with pytest.raises(UserError, match=f"size {size} leaves no word beside 5 special tokens; give more"):
+        tokenization.build(TokenizerSpec("words", size), words())
+
+
 @pytest.mark.parametrize("token", SPECIAL)
 def test_a_special_token_in_the_text_is_text(token, tmp_path):
     text = {"en": dataset("ab [MASK] [SEP] ba", "[PAD] [UNK] [CLS] ab ba")}

@@ -53,6 +53,8 @@ def record(
         if name not in MODULES:
             raise UserError(f"unknown chapter {name!r}; known: {', '.join(MODULES)}")
     plans = {name: EVERY_RUN | checked(name, EVERY_RUN, given, typed) for name in names or MODULES}
+    if any(parameters["live"] == "none" for parameters in plans.values()):
+        raise UserError("live none leaves nothing to measure without notebooks; give headline or all")
     ahead(plans, say)
     failures = []
     for name, parameters in plans.items():

@@ -14,7 +14,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from xling_utils import chapters
+from xling_utils.claims.layers import of_layers
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES
 
@@ -123,15 +123,13 @@ class Rows:
         rows, named = self._selected(rows, where), "language" in where
         if where.get("language") == "en" and rows["beside_English"].notna().all():
             rows, named = rows.assign(language=rows["beside_English"]), False
-        if unknown := set(keys) - set(rows):
-            raise UserError(f"no column {min(unknown)!r}; known: {', '.join(sorted(rows))}")
+        _known(set(keys), rows)
         by = [key for key in keys if key != "language" or not named]
         return rows.groupby(by)["value"].mean()
 
     def _selected(self, rows: pd.DataFrame, where: Selection) -> pd.DataFrame:
         wanted = dict.fromkeys((c for c in EMPTY_UNLESS_NAMED if c in rows), None) | dict(where)
-        if unknown := set(wanted) - {"chapter"} - set(rows):
-            raise UserError(f"no column {min(unknown)!r}; known: {', '.join(sorted(rows))}")
+        _known(set(wanted) - {"chapter"}, rows)
         kept = np.ones(len(rows), dtype=bool)
         if not {"language", "source", "target"} & set(where):
             kept &= ~self._mask(where["chapter"], "language", "en")
@@ -143,7 +141,7 @@ class Rows:
             if wanted[column] == "least" and rows[column].nunique() < 2:
                 rows = rows[:0]  # there is no more to be less than
             rows = rows[rows[column] == (rows[column].min() if wanted[column] == "least" else rows[column].max())]
-        return _of_layers(rows, where.get("layer"), self._middle)
+        return of_layers(rows, where.get("layer"), self._middle)
 
     def _mask(self, chapter: str, column: str, value: Any) -> npt.NDArray[np.bool_]:
         """Where ``column`` has ``value``, or one of a list of them; claims share most of these."""
@@ -224,32 +222,15 @@ def _plain(name: str, where: object) -> None:
         raise UserError(f"selection {name!r:.80}: write columns with a value or a list of values")
 
 
+def _known(columns: set[str], rows: pd.DataFrame) -> None:
+    if unknown := columns - set(rows):
+        raise UserError(f"no column {min(unknown)!r}; known: {', '.join(sorted(rows))}")
+
+
 def _with_keys(table: pd.DataFrame) -> pd.DataFrame:
     deepest = table.groupby("run")["layer"].transform("max")
     beside = chapters.beside_english(table)
     return table.assign(language=chapters.language(table), deepest=deepest, beside_English=beside)
-
-
-def _of_layers(rows: pd.DataFrame, layer: Any, middle: int) -> pd.DataFrame:
-    if layer is None or rows.empty:
-        return rows
-    if isinstance(layer, list):
-        return pd.concat([_of_layers(rows, each, middle) for each in layer])
-    at, deepest = rows["layer"], rows["deepest"]
-    if isinstance(layer, int):
-        return rows[at == layer]
-    if layer in ("lower", "upper"):
-        half = deepest // 2
-        return rows[at <= half] if layer == "lower" else rows[at > half]
-    if layer in ("first", "last"):
-        return rows[at == (0 if layer == "first" else deepest)]
-    if layer == "middle":
-        return rows[at == deepest.clip(upper=middle)]
-    try:
-        depth = float(Fraction(layer))
-    except (TypeError, ValueError, ArithmeticError):
-        raise UserError(f"unknown layer {layer!r}; known: a number, first, last, middle, lower, upper, 8/12") from None
-    return rows[at == (depth * deepest).round()]
 
 
 @cache

@@ -10,7 +10,7 @@ import typer
 
 from xling_utils.book import languages_of
 from xling_utils.cli.output import OPTIONS, aligned
-from xling_utils.core.errors import printable
+from xling_utils.core.errors import UserError, printable
 
 if TYPE_CHECKING:
     from xling_utils.corpora.checks import Finding
@@ -66,7 +66,9 @@ def pack(
     """Write what runs of these languages read to one archive, under the same names: they keep their keys."""
     from xling_utils.corpora import archive
 
-    files, digest = archive.pack(directory, languages_of(languages), out)
+    if not (others := languages_of(languages)):
+        raise UserError("--languages: name at least one beside English")
+    files, digest = archive.pack(directory, others, out)
     print(f"{out}: {files} files, {out.stat().st_size / 1e6:.1f} MB, sha256 {digest}")
 
 

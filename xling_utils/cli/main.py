@@ -6,7 +6,7 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,9 +31,10 @@ UNNAMED = {errno.ENAMETOOLONG, errno.ELOOP}
 """What no file can be named by; nothing was begun then."""
 
 PARAMETERS = (
-    "A parameter of the chapters: languages, live, sentences; of 5 to 7 model, aligned; "
+    "A parameter of the chapters: languages, live, sentences; of 5 to 7 model, aligned (of 5 without a model, too); "
     "with --records-only first_seed, processes."
 )
+NO_PAIR = "-p takes a NAME and a VALUE: -p scale controlled"
 
 
 @cache
@@ -78,7 +79,7 @@ class _Pairs(TyperCommand):
             word = rest.pop(0)
             if word == "-p":
                 if len(rest) < 2:
-                    raise UserError("-p takes a NAME and a VALUE: -p scale controlled")
+                    raise UserError(NO_PAIR)
                 word = f"-p{rest.pop(0)}={rest.pop(0)}"
             joined.append(word)
         return super().parse_args(ctx, joined)
@@ -95,10 +96,14 @@ def run(
         str | None,
         typer.Option(metavar="S", help="smoke, controlled, natural or paper; smoke reads DIR where one is given."),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(metavar="N", min=1, help="Seeds for every condition.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Seeds for every condition: 1, with --records-only 5.")
+    ] = None,
     data: DataDirectory = None,
     engine: Annotated[str | None, typer.Option(metavar="E", help="Where runs are trained: local or dask.")] = None,
-    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of Dask's scheduler.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of Dask's scheduler, which then hands runs out.")
+    ] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", min=1, help="Runs trained at a time.")] = None,
     parameter: Annotated[list[str] | None, typer.Option("-p", metavar="NAME VALUE", help=PARAMETERS)] = None,
     records_only: Annotated[
@@ -106,7 +111,7 @@ def run(
     ] = False,
 ) -> int:
     """Execute chapters into _build/executed, those that are up to date excepted."""
-    typed = dict(pair.split("=", 1) for pair in parameter or ())
+    typed = _typed(parameter or ())
     asked = {"scale": scale or typed.get("scale", "controlled")} | typed
     data = _meant(data, ctx, asked)
     options = {"scale": scale, "seeds": seeds, "data": data and str(data.absolute())}
@@ -190,8 +195,8 @@ def show_claims(
     power: Annotated[
         bool, typer.Option("--power", help="How many seeds would decide each claim of a scale, and what they cost.")
     ] = False,
-    jobs: Annotated[int | None, typer.Option(metavar="N", min=1, help="Runs trained at a time.")] = None,
-) -> None:
+    jobs: Annotated[int | None, typer.Option(metavar="N", min=1, help="With --check-seed: runs at a time.")] = None,
+) -> int:
     """Show what became of every claim of the papers."""
     from xling_utils.claims import listing, replication
     from xling_utils.claims import power as planning
@@ -200,21 +205,33 @@ def show_claims(
     root()
     if scale and scale not in SCALES:
         raise UserError(f"unknown scale {scale!r}; known: {', '.join(SCALES)}")
+    if jobs is not None and check_seed is None:
+        raise UserError("--jobs is for --check-seed: nothing is trained without it")
     if check_seed is not None:
-        found = replication.check(replication.measure(check_seed, jobs))
+        if scale or as_json or power:
+            raise UserError("--check-seed takes no --scale, --json or --power")
+        from xling_utils.measures import MeasuresFailed
+        from xling_utils.runs import RunsFailed
+
+        try:
+            found = replication.check(replication.measure(check_seed, jobs))
+        except (RunsFailed, MeasuresFailed) as error:
+            print(f"xling: {printable(str(error))}", file=sys.stderr)
+            return 1
         path = replication.write(found.assign(alone=found["claim"].map(replication.power())), check_seed)
         repeated, of = replication.share(found)
         print(f"{repeated} of {of} decided verdicts repeated by seed {check_seed}: {path}")
-        return
+        return 0
     if power:
         planned = planning.lines(planning.plans(scale or SCALES[0]))
         print(to_json(planned) if as_json else aligned(planned))
-        return
+        return 0
     listed = listing.as_json([scale] if scale else SCALES)
     if as_json:
         print(to_json(listed))
-        return
+        return 0
     print("\n".join([f"{len(listed)} claims", *listing.summary(listed), "", aligned(listing.lines(listed))]))
+    return 0
 
 
 @app.command()
@@ -238,6 +255,19 @@ def bench(
     if failed:
         print(f"xling: failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _typed(pairs: Sequence[str]) -> dict[str, str]:
+    """What ``-p`` says: name -> value."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UserError(NO_PAIR)
+        if name in found:
+            raise UserError(f"{name} is given twice, with -p")
+        found[name] = value
+    return found
 
 
 def _meant(data: Path | None, ctx: typer.Context, asked: Mapping[str, Any]) -> Path | None:

@@ -30,7 +30,7 @@ def of(*parts: str | Path) -> str:
 def _of_any(path: Path) -> str | None:
     try:
         return of_file(path)
-    except UserError:
+    except (UserError, OSError):
         return None
 
 
@@ -53,7 +53,7 @@ def _content(path: Path, *_: int) -> str:
 
 @cache
 def package() -> str:
-    """The hash of this package's code and tables, and of the Python and the libraries that they compute with."""
+    """The hash of this package's code, tables and templates, and of the Python and the libraries that compute."""
     return of(platform.python_version(), *(f"{name} {version(name)}" for name in LIBRARIES), *_sources())
 
 
@@ -64,4 +64,4 @@ def installed() -> str:
 
 
 def _sources() -> Iterable[Path]:
-    return sorted(path for kind in ("*.py", "*.tsv") for path in PACKAGE.rglob(kind))
+    return sorted(path for kind in ("*.py", "*.tsv", "*.html") for path in PACKAGE.rglob(kind))

@@ -111,7 +111,7 @@ class Scale:
 
     def static(self, method: str, languages: Sequence[str], sentences: int, seed: int) -> RunSpec:
         """word2vec or GloVe on the same tokens, as wide as the encoder."""
-        model = StaticSpec(method, self.encoder.width, 5, self.static_epochs)
+        model = StaticSpec(method, self.encoder.width, 5, self.static_epochs)  # type: ignore[arg-type]
         return RunSpec(self.corpus(languages, sentences, seed), self.tokenizer(languages), model, None, seed)
 
 

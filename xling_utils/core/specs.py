@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Some = Annotated[int, Ge(1)]
 Number = Annotated[int, Ge(0)]
+Seed = Annotated[int, Ge(0), Le(2**32 - 1)]
 Amount = Annotated[float, Ge(0)]
 Share = Annotated[float, Ge(0), Le(1)]
 """What :func:`run_from_dict` takes for a field."""
@@ -82,7 +83,7 @@ class CorpusSpec:
     source: str
     languages: tuple[str, ...]
     sentences: Some
-    seed: int = 0
+    seed: Seed = 0
     changes: tuple[Change, ...] = ()
     domains: tuple[str, ...] = ()
 
@@ -153,7 +154,7 @@ class StaticSpec:
     ``width`` dimensions, a context of ``window`` tokens on each side, ``epochs`` passes. Contexts end with the
     sentence, or, ``across_sentences``, with the document."""
 
-    method: str
+    method: Literal["word2vec", "glove"]
     width: Some = 64
     window: Some = 5
     epochs: Some = 10
@@ -182,7 +183,7 @@ class TrainingSpec:
 
     steps: Some
     batch: Some = 64
-    length: Some = 24
+    length: Annotated[int, Ge(2)] = 24
     learning_rate: Amount = 3e-3
     warmup: Share = 0.1
     weight_decay: Amount = 0.01
@@ -192,7 +193,7 @@ class TrainingSpec:
     random_words: RandomWords = ""
     hidden_rate: Amount = 0.0
     precision: Precision = ""
-    order_seed: int = 0
+    order_seed: Seed = 0
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,7 @@ class RunSpec:
     tokenizer: TokenizerSpec
     model: EncoderSpec | StaticSpec
     training: TrainingSpec | None
-    seed: int
+    seed: Seed
     recipes: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:

@@ -39,6 +39,8 @@ def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
     """
     if not data.is_dir():
         raise UserError(f"{data}: no such directory")
+    if not file.parent.is_dir():
+        raise UserError(f"{file.parent}: no such folder; make it, or name another with --out")
     found = {path.relative_to(data).as_posix(): path for path in _read_by(data, dict.fromkeys(("en", *languages)))}
     draft = file.with_name(f"{file.name}.tmp")
     try:

@@ -51,12 +51,14 @@ class Finding:
 @dataclass(frozen=True)
 class Piece:
     """Files of one kind, one for each of ``languages``. ``count`` returns a file's lines or raises
-    :class:`UserError`; in an ``aligned`` piece all files have as many."""
+    :class:`UserError`; in an ``aligned`` piece all files have as many. One that is absent is missed where a chapter
+    reads it (``read``), which most have no other file for."""
 
     path: str
     count: Count
     languages: tuple[str, ...]
     aligned: bool = False
+    read: bool = True
 
 
 def check(data: Path, only: Collection[str] = ()) -> list[Finding]:
@@ -92,18 +94,19 @@ def _every_piece(languages: tuple[str, ...], others: tuple[str, ...]) -> Iterato
     tags = partial(counts.table, columns=2, separator="\t", last=POS_TAG)
     for part in ("train", "test"):
         yield Piece(f"dictionaries/muse/en-{{}}.{part}.txt", pairs, others)
-    yield Piece("dictionaries/wiktionary/en-{}.tsv", partial(counts.table, columns=2, separator="\t"), others)
+    wiktionary = partial(counts.table, columns=2, separator="\t")
+    yield Piece("dictionaries/wiktionary/en-{}.tsv", wiktionary, others, read=False)
     for part in ("dev", "test"):
         yield Piece(f"nli/xnli/{part}.{{}}.tsv", counts.inference, languages, aligned=True)
     yield Piece("nli/multinli15k/train.{}.tsv", counts.inference, languages, aligned=True)
     for part in ("train", "dev"):
         yield Piece(f"ner/panx/{part}.{{}}.tsv", counts.entities, languages)
     for part in ("train", "dev", "test"):
-        yield Piece(f"ner/masakhaner1/{part}.{{}}.txt", entities, ("sw",))
-        yield Piece(f"pos/xtreme_udpos/{part}.{{}}.tsv", tags, languages)
-        yield Piece(f"pos/masakhapos/{part}.{{}}.txt", partial(tags, separator=" "), ("sw",))
+        yield Piece(f"ner/masakhaner1/{part}.{{}}.txt", entities, ("sw",), read=False)
+        yield Piece(f"pos/xtreme_udpos/{part}.{{}}.tsv", tags, languages, read=False)
+        yield Piece(f"pos/masakhapos/{part}.{{}}.txt", partial(tags, separator=" "), ("sw",), read=False)
         topics = partial(counts.table, columns=3, separator="\t")
-        yield Piece(f"classification/sib200/{{}}/{part}.tsv", topics, languages, aligned=True)
+        yield Piece(f"classification/sib200/{{}}/{part}.tsv", topics, languages, aligned=True, read=False)
     if "zh" in languages:
         yield Piece("bucc2018/zh-en.dev.{}", partial(counts.table, columns=2, separator="\t"), ("zh", "en"))
 
@@ -155,8 +158,9 @@ def _piece(data: Path, piece: Piece) -> Iterator[Finding]:
     if counts:
         message = f"{len(counts)} files, {sum(counts.values()):,} lines"
         yield Finding("ok", piece.path, data / piece.path, None, message)
-    if absent:
-        yield Finding("missing", piece.path, data / piece.path, None, f"no file for {' '.join(absent)}")
+    if absent and piece.read:
+        wanted = data / piece.path.format("<language>")
+        yield Finding("missing", piece.path, wanted, None, f"no file for {' '.join(absent)}")
 
 
 def _broken(what: str, path: Path, error: UserError) -> Finding:

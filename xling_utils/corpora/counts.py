@@ -29,7 +29,8 @@ def table(path: Path, columns: int, separator: str | None, last: str = ".*") -> 
     for number, line in read_lines(path):
         values = line.split("\t" if separator is None and "\t" in line else separator)
         if line.strip() and len(values) != columns:
-            raise UserError(f"{path}, line {number}: {len(values)} columns instead of {columns}")
+            between = "tabs" if separator == "\t" else "white space"
+            raise UserError(f"{path}, line {number}: write {columns} columns with {between} between, not {len(values)}")
         if line.strip() and not wanted.fullmatch(values[-1]):
             raise UserError(f"{path}, line {number}: unknown label {values[-1]!r}")
     return number

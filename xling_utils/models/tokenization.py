@@ -78,7 +78,7 @@ def build(spec: TokenizerSpec, corpora: dict[str, Dataset], data: Path | None = 
     All kinds are WordPiece tokenizers and differ in their vocabulary: trained pieces, single characters, or whole
     words (then a word outside the vocabulary is ``[UNK]``). Multilingual BERT's vocabulary keeps its pieces; its
     five special tokens move to ids 0 to 4 as everywhere here. The same text gives the same tokenizer in every
-    process. Raises :class:`UserError` on an unknown kind or a size too small for the characters.
+    process. Raises :class:`UserError` on an unknown kind or a size too small for the characters or any word.
     """
     if spec.kind not in KINDS:
         raise UserError(f"tokenizer: unknown kind {spec.kind!r}; known: {', '.join(KINDS)}")
@@ -87,6 +87,8 @@ def build(spec: TokenizerSpec, corpora: dict[str, Dataset], data: Path | None = 
     if spec.kind == "characters":
         return _tokenizer([*SPECIAL, *_characters(_word_counts(corpora))])
     if spec.kind == "words":
+        if spec.size <= FIRST:
+            raise UserError(f"tokenizer: size {spec.size} leaves no word beside {FIRST} special tokens; give more")
         frequent = sorted(_word_counts(corpora).items(), key=lambda item: (-item[1], item[0]))
         return _tokenizer([*SPECIAL, *(word for word, _ in frequent[: spec.size - FIRST])])
     from xling_utils.corpora.directory import mbert_vocabulary

@@ -80,6 +80,12 @@ HERE = Compute()
 """On this machine, without real text."""
 
 
+def on_cpu() -> bool:
+    """Whether ``ACCELERATE_USE_CPU`` keeps training off GPUs, in the words that accelerate takes, which is slow to
+    import."""
+    return os.environ.get("ACCELERATE_USE_CPU", "").lower() in ("y", "yes", "t", "true", "on", "1")
+
+
 def usable_cores() -> int:
     """The cores that this process may run on."""
     if hasattr(os, "sched_getaffinity"):

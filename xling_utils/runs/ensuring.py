@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from xling_utils.core.errors import UserError, each_once
 from xling_utils.core.progress import Progress
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TrainingSpec, run_key
 from xling_utils.models.tokenization import id_count
-from xling_utils.runs.compute import HERE, Compute, usable_cores
+from xling_utils.runs.compute import HERE, Compute, on_cpu, usable_cores
 from xling_utils.runs.processes import Children, Failure, Task, Trainer
 from xling_utils.runs.store import Run, RunStore
 
@@ -209,10 +210,11 @@ def _devices() -> list[str]:
     """The GPUs that this process may use, by name; empty without any, and where PyTorch cannot use them."""
     torch = find_spec("torch")
     built = torch is not None and Path(torch.origin or "").with_name("lib").joinpath("libtorch_cuda.so").exists()
-    if not built or os.environ.get("ACCELERATE_USE_CPU") == "true":
+    if not built or on_cpu():
         return []
     if (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
-        return [name for name in visible.split(",") if name]
+        names = [name.strip() for name in visible.split(",")]
+        return list(takewhile(lambda name: name and name[0] != "-", names))  # CUDA stops there too
     if shutil.which("nvidia-smi") is None:
         return []
     query = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]

@@ -200,12 +200,15 @@ class Alone:
     """Trains one encoder, on as many processes as there are."""
 
     def __init__(self, trainee: Trainee) -> None:
-        from accelerate import Accelerator  # a second of imports that static vectors need not pay
+        # A second of imports that static vectors need not pay.
+        from accelerate import Accelerator, DistributedDataParallelKwargs
 
-        self.accelerator = Accelerator(mixed_precision="no")  # the specification says how precise, not this machine
+        one = len(trainee.model.members) == 1
+        parts = DistributedDataParallelKwargs(find_unused_parameters=not one)  # a rank may lack rows of a language
+        # The specification says how precise, not this machine.
+        self.accelerator = Accelerator(mixed_precision="no", kwargs_handlers=[parts])
         self.model, *self.optimizers = self.accelerator.prepare(trainee.model, *trainee.optimizers)
-        one = self.accelerator.num_processes == 1 and len(trainee.model.members) == 1
-        self.replays = one and self.accelerator.device.type == "cuda"
+        self.replays = one and self.accelerator.num_processes == 1 and self.accelerator.device.type == "cuda"
         trainee.resume()
 
     def losses(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -253,7 +256,7 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
 
     for step, batch in zip(steps, sent([trainee.batches for trainee in trainees], steps, device, *shares), strict=True):
         # What is drawn in a step is a function of seed and step, as batches are: nothing of it has to be kept.
-        torch.manual_seed((trainees[0].spec.seed << 40) + (step << 8) + accelerator.process_index)
+        torch.manual_seed((trainees[0].spec.seed << 32) + (step << 8) + accelerator.process_index)
         optimizers.set_rates(learner.optimizers, optimizers.one_cycle(training.warmup, training.steps, step))
         losses = backward(batch)
         for optimizer in learner.optimizers:

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,8 @@ KEY = re.compile("[0-9a-z]{1,64}")
 """What a run can be called: nothing that leads out of the store."""
 VECTORS_FILE, TOKENIZER_FILE, TRACE_FILE = "vectors.safetensors", "tokenizer.json", "trace.csv"
 SNAPSHOTS = "snapshots"
+SECONDS_TO_BEGIN = 3600
+"""In which a request is read: until then no lock says that it is wanted."""
 MANIFEST = "manifest.json"
 TRACE_COLUMNS = ("step", "loss", "held_out_loss", "tokens", "seconds")
 
@@ -153,11 +155,12 @@ class RunStore:
         return path
 
     def prune(self, keep: Collection[str] | None = None) -> list[str]:
-        """Removes what killed processes left, damaged runs and logs of finished ones; with ``keep``, also
-        every run and every checkpoint whose key is not in it. What another process holds stays. Returns the
-        removed paths, relative to the store."""
-        doomed = [*self._inside(".partial"), *self._inside(".requests"), *self._inside(".damaged")]
+        """Removes what killed processes left, damaged runs, logs and checkpoints of finished ones; with ``keep``, also
+        every run and every checkpoint whose key is not in it. What another process holds stays, and so do requests of
+        the last hour. Returns the removed paths, relative to the store."""
+        doomed = [*self._inside(".partial"), *filter(_is_old, self._inside(".requests")), *self._inside(".damaged")]
         doomed += [p for p in self._inside(".logs") if (self.root / p.stem).is_dir()]
+        doomed += [p for p in self._inside(".work") if (self.root / p.name).is_dir()]
         if keep is not None:
             runs = [self.root / key for key in self.keys()]
             doomed += [p for p in (*runs, *self._inside(".work")) if p.name not in keep]
@@ -166,9 +169,9 @@ class RunStore:
             key = path.stem.split("-")[0]
             with self.lock(key, wait=False) as free:
                 if free:
-                    with writable(path):
+                    with writable(path), suppress(FileNotFoundError):  # its own process may have removed it
                         shutil.rmtree(path) if path.is_dir() else path.unlink()
-                    removed.append(str(path.relative_to(self.root)))
+                        removed.append(str(path.relative_to(self.root)))
         return removed
 
     def _inside(self, name: str) -> list[Path]:
@@ -187,6 +190,12 @@ class RunStore:
         except (OSError, UserError):
             return f"it cannot be moved from {path}"
         return f"it is set aside in {target}"
+
+
+def _is_old(request: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return time.time() - request.stat().st_mtime > SECONDS_TO_BEGIN
+    return False
 
 
 def damage(path: Path, key: str | None, again: bool = False) -> str | None:

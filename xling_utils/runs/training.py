@@ -35,7 +35,8 @@ def train(
     ``settings`` replace the scale's: fields of :class:`CorpusSpec`, :class:`TokenizerSpec`, :class:`EncoderSpec` and
     :class:`TrainingSpec`, as in ``train(["en", "tr"], layers=3, steps=300)``. ``data`` is the directory of real text.
 
-    Raises :class:`UserError` on an unknown setting, a value of another type, and as :func:`ensure` does.
+    Raises :class:`UserError` on an unknown setting, a value of another type, ``data`` that would not be read, and as
+    :func:`ensure` does.
     """
     sizes = scale_of(scale)
     spec = sizes.bert(languages, sizes.sentences[-1], seed)
@@ -47,4 +48,6 @@ def train(
         for part in PARTS
     }
     spec = run_from_dict(to_dict(replace(spec, **changed)))  # which looks at the types
+    if data and spec.corpus.source != "directory" and spec.tokenizer.kind != "mbert":
+        raise UserError(f"data: scale {scale!r} reads none; give scale='natural' with it, or leave it out")
     return ensure([spec], store=RunStore(), compute=Compute(Path(data) if data else None))[spec]

@@ -37,6 +37,7 @@ from xling_utils.core.errors import UserError, named
 from xling_utils.core.specs import RunSpec, run_from_dict, to_dict
 from xling_utils.core.writing import enough_space
 from xling_utils.runs import provenance
+from xling_utils.runs.compute import on_cpu
 from xling_utils.runs.store import RunStore
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
@@ -145,9 +146,10 @@ def _train_stack(request: dict[str, Any], store: RunStore, specs: dict[str, RunS
     made = provenance.environment(request["threads"], request["processes"])
     folders = {spec: store.folder(".work", key) for spec, key in keys.items()}
     data = Path(request["data"]) if request["data"] else None
-    for trainee in stacked.train(folders, data, _reporter(emit)):
-        with store.writing(keys[trainee.spec], trainee.spec) as draft:
-            draft.provenance.update(made, **trainee.write(draft.path), finished=provenance.now())
+    with enough_space(store.root):  # checkpoints too are written in this loop
+        for trainee in stacked.train(folders, data, _reporter(emit)):
+            with store.writing(keys[trainee.spec], trainee.spec) as draft:
+                draft.provenance.update(made, **trainee.write(draft.path), finished=provenance.now())
 
 
 def _emulated(spec: RunSpec) -> bool:
@@ -190,7 +192,7 @@ def _train_rank(request: dict[str, Any], emit: Emit) -> None:
     """One rank's part. All ranks train; the first alone reports, and train() writes on it alone."""
     from accelerate import PartialState
 
-    state = PartialState(cpu=os.environ.get("ACCELERATE_USE_CPU") == "true")
+    state = PartialState(cpu=on_cpu())
     if state.num_processes != request["processes"]:
         raise RuntimeError(f"{request['processes']} processes wanted, {state.num_processes} running")
     if state.is_main_process:
@@ -241,7 +243,6 @@ class _Process:
         self._waiting = True
         self.emit({"event": "ready"})
         self.path = self._wanted.get()
-        self._waiting = False
 
     def set_threads(self, threads: int) -> None:
         """Before any library is imported that reads their number: a process that has another one begins anew with the
@@ -256,6 +257,7 @@ class _Process:
         """Takes requests until standard input closes, which ends a run under way, in the middle of a step."""
         with os.fdopen(0, "rb", buffering=0, closefd=False) as requests:
             for line in requests:
+                self._waiting = False  # before the other thread takes it: standard input may close at once
                 self._wanted.put(line.decode().rstrip("\n"))
         if not self._waiting:
             os._exit(1)

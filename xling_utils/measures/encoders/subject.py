@@ -20,6 +20,8 @@ from xling_utils.runs import Run
 
 TEXT_SEED = 0
 """Draws the text that a model from elsewhere is measured on."""
+FOLDERS = ("/", "./", "../", "runs/")
+"""What the name of a folder begins with, and no name on the Hub does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,8 @@ class Subject(LanguageModel):
         The folder of a stored run brings its own text, unless ``data`` is given. Raises :class:`UserError` if there is
         no text, and what :func:`hub.load` raises.
         """
+        if name.startswith(FOLDERS) and not Path(name).exists():
+            raise UserError(f"{name}: no such folder; xling runs list shows what the store has")
         run = hub.run_in(Path(name))
         if run and data is None:
             return replace(cls.of_run(run, aligned=aligned), pooling=pooling or "mean")
