@@ -12,8 +12,8 @@ from xling_utils.core.errors import UserError
 
 def of_layers(rows: pd.DataFrame, layer: Any, middle: int) -> pd.DataFrame:
     """The ``rows`` of a ``layer`` as a selection names it (:mod:`predicates`), each with the ``deepest`` of its run and
-    ``middle`` as what chapters read single numbers at; all of them without one. Raises :class:`UserError` on a name that
-    is none."""
+    ``middle`` as what chapters read single numbers at; all of them without one. Raises :class:`UserError` on a name
+    that is none."""
     if layer is None or rows.empty:
         return rows
     if isinstance(layer, list):
