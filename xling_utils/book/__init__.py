@@ -10,7 +10,7 @@ from xling_utils.core.doors import late
 if TYPE_CHECKING:
     from xling_utils.book.card_page import as_line
     from xling_utils.book.notebooks import ChapterFailure, chapters, execute
-    from xling_utils.book.parameters import languages_of
+    from xling_utils.book.parameters import checked, languages_of
     from xling_utils.book.playing import play
     from xling_utils.book.probing import folder_of, probe, probe_chapters
     from xling_utils.book.recording import record

@@ -154,8 +154,17 @@ def lacking_text(planned: Planned, data: Path | None) -> list[str]:
     ]
 
 
-def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str, Any]]:
-    """Every run of a chapter at a scale, without running it: one dictionary a run.
+def plan(
+    chapter: str,
+    scale: str,
+    *,
+    languages: Sequence[str] = LANGUAGES[1:],
+    seeds: int = ALL_SEEDS,
+    sentences: int | None = None,
+    data: Path | None = None,
+) -> list[dict[str, Any]]:
+    """Every run of a chapter at a scale, without running it: one dictionary a run. ``sentences`` as :func:`sized` takes
+    them.
 
     Keys: ``condition``, ``languages``, ``seed``, ``parameters`` (``None`` where the vocabulary is whatever characters
     the text has), ``tokens`` (positions trained on; ``None`` for static vectors, whose tokens depend on the text),
@@ -166,7 +175,7 @@ def plan(chapter: str, scale: str, *, data: Path | None = None) -> list[dict[str
 
     store = RunStore()
     rows = []
-    every = possible(declared(chapter).grid(sized(scale, data=data), LANGUAGES[1:], ALL_SEEDS, "all"), data)
+    every = possible(declared(chapter).grid(sized(scale, sentences, data), languages, seeds, "all"), data)
     for planned, spec in [(each, spec) for each in every for spec in each.specs]:
         stored = None
         if spec.corpus.source == "controlled" or data is not None:

@@ -155,30 +155,41 @@ def book(
     print(render(root(), repository=repository, branch=branch, fills=fills))
 
 
-@app.command()
+@app.command(cls=_Pairs)
 def plan(
     ctx: typer.Context,
     chapter: Annotated[str, typer.Argument(metavar="CHAPTER", help="01_data_size, ...")],
     scale: Annotated[str, typer.Option(metavar="S", help="smoke, controlled, natural or paper.")] = "controlled",
+    seeds: Annotated[int, typer.Option(metavar="N", min=1, help="Seeds for every condition.")] = 5,
     data: DataDirectory = None,
+    parameter: Annotated[
+        list[str] | None, typer.Option("-p", metavar="NAME VALUE", help="languages or sentences, as run takes them.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List the runs of a chapter, with size and cost, without training."""
     from xling_utils import chapters
     from xling_utils.book import chapters as known_chapters
+    from xling_utils.book import checked
+    from xling_utils.core.specs import LANGUAGES
 
     known = known_chapters(root())
     if chapter not in known:
         raise UserError(f"unknown chapter {chapter!r}; known: {', '.join(known)}")
     data = _meant(data, ctx, {"scale": scale})
-    chapters.check_parameters({"scale": scale, "data": data and str(data)})
-    rows = chapters.plan(chapter, scale, data=data)
+    given = {"scale": scale, "seeds": seeds, "data": data and str(data)}
+    of_the_book = given | {"languages": list(LANGUAGES[1:]), "sentences": None}
+    asked = checked(chapter, of_the_book, given, _typed(parameter or ())) | {"data": data}
+    rows = chapters.plan(chapter, **asked)
     if as_json:
         print(to_json(rows))
         return
     left = [row for row in rows if not row["stored"]]
     hours = chapters.hours_of(sum(row["operations"] or 0 for row in left))
-    told = f"{len(rows)} runs of {len({row['seed'] for row in rows})} seeds, {len(rows) - len(left)} stored; the others"
+    known = (
+        "their text is not at hand" if None in {row["stored"] for row in rows} else f"{len(rows) - len(left)} stored"
+    )
+    told = f"{len(rows)} runs of {len({row['seed'] for row in rows})} seeds, {known}; the others"
     print(f"{aligned(rows)}\n\n{told} take some {hours:,.{0 if hours > 10 else 1}f} core-hours to train")
 
 
