@@ -22,6 +22,7 @@ control.value = value;
 control.dispatchEvent(new Event("input", { bubbles: true }));
 """
 ANSWER = "return document.querySelector('.in-page .answer').lastElementChild"
+TOLD = "return document.querySelector('.in-page [role=status]').textContent"
 CHOSEN = "return [...document.querySelectorAll('.in-page select')].map((list) => list.value)"
 SAME = f"""
 const asPython = new DOMParser().parseFromString(arguments[0], "text/html").body.lastElementChild;
@@ -56,13 +57,15 @@ def test_neighbours_of_every_word_at_every_layer_are_those_of_python(tmp_path: P
     with browser.offline():
         for layer in range(3):
             browser.run(CHANGE, "layer", layer)
-            for word in [*words, "word", "w" * 100]:
+            for word in [*words, "word", "w" * 79 + "\U0001f600" * 9]:
                 browser.run(CHANGE, "word", word)
                 try:
                     expected = explorer.to_html(explored, word, layer)
                 except UserError as error:
                     line = str(error)
-                    browser.wait(lambda line=line: browser.run(f"{ANSWER}.textContent") == line, f"not said: {line}")
+                    browser.wait(lambda line=line: browser.run(f"{ANSWER}.textContent") == line, f"not shown: {line}")
+                    assert not browser.run(f"{ANSWER}.role"), "an alert would be said at every key"
+                    browser.wait(lambda line=line: browser.run(TOLD) == line, f"not said: {line}")
                 else:
                     browser.wait(lambda expected=expected: browser.run(SAME, expected), f"{word} at {layer}")
 

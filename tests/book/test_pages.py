@@ -180,14 +180,18 @@ def identifiers(page: Path) -> frozenset[str]:
     return frozenset(re.findall(r'\bid="([^"]*)"', page.read_text(encoding="utf-8")))
 
 
+SLIDE = """
+const slider = document.querySelector("#fig-sample input[type=range]");
+slider.value = arguments[0];
+slider.dispatchEvent(new Event("input", { bubbles: true }));
+"""
+
+
 def test_slider_of_a_chart_changes_it(sample_html: Path, browser: Browser) -> None:
     browser.open(sample_html / "notebooks" / "01_sample.html")
     marks = "return document.querySelector('#fig-sample svg .role-mark').closest('svg').innerHTML"
     before = browser.run(marks)
-    browser.run(
-        "const slider = document.querySelector('#fig-sample input[type=range]');"
-        "slider.value = 5; slider.dispatchEvent(new Event('input', {bubbles: true}));"
-    )
+    browser.run(SLIDE, 5)
     browser.wait(lambda: browser.run(marks) != before, "the slider changed nothing")
 
 
@@ -199,11 +203,36 @@ def test_legend_of_a_chart_selects(sample_html: Path, browser: Browser) -> None:
     browser.wait(lambda: browser.run(marks) != before, "a click in the legend changed nothing")
 
 
+LEGEND = """
+const [chart, legend] = [".vega-chart", ".role-legend"]
+  .map((part) => document.querySelector(`#fig-sample ${part}`).getBoundingClientRect());
+return Math.round(legend.y - chart.y);
+"""
+CHOSEN = """
+const chart = document.querySelector("#fig-sample .vega-chart");
+const points = [...chart.querySelectorAll(".mark-symbol.role-mark path")].map((point) => point.getAttribute("opacity"));
+const slider = chart.querySelector("input[type=range]").value;
+return [slider, ...["1", "0.15"].map((opacity) => points.filter((own) => own === opacity).length), points.length];
+"""
+CHOICES = ["5", 5, 5, 10]
+"""The last step that is shown, and so many points of the model that was clicked, of the other, of both."""
+
+
+def choose(browser: Browser, page: Path, width: int) -> None:
+    browser.open(page, width)
+    browser.run(SLIDE, 5)
+    browser.click("#fig-sample svg .role-legend-symbol path")
+    browser.wait(lambda: browser.run(CHOSEN) == CHOICES, "the slider and the legend chose nothing")
+
+
 @pytest.mark.parametrize(("before", "after"), [(820, 1280), (1280, 390), (390, 1280)])
 def test_a_chart_fits_its_column_when_the_window_changes(
     before: int, after: int, sample_html: Path, browser: Browser
 ) -> None:
-    browser.open(sample_html / "notebooks" / "01_sample.html", before)
+    page = sample_html / "notebooks" / "01_sample.html"
+    choose(browser, page, after)
+    fresh = browser.run(LEGEND)
+    choose(browser, page, before)
     widths = """
     const chart = document.querySelector("#fig-sample .vega-chart");
     return [chart.clientWidth, Math.round(chart.querySelector("svg").getBoundingClientRect().width)];
@@ -213,6 +242,8 @@ def test_a_chart_fits_its_column_when_the_window_changes(
     browser.wait(
         lambda: len({*browser.run(widths)}) == 1 and browser.run(widths) != first, "the chart has another width"
     )
+    browser.wait(lambda: browser.run(LEGEND) == fresh, "the legend stands elsewhere than in a window of that width")
+    browser.wait(lambda: browser.run(CHOSEN) == CHOICES, "what was chosen is lost")
 
 
 def test_marks_that_lose_their_name_when_a_chart_is_drawn_anew_get_it_back(book: Path, browser: Browser) -> None:
@@ -224,12 +255,19 @@ def test_marks_that_lose_their_name_when_a_chart_is_drawn_anew_get_it_back(book:
     browser.wait(lambda: browser.run(unnamed) == 0, "marks without a name")
 
 
-def test_chart_keeps_its_state_from_light_to_dark(sample_html: Path, browser: Browser) -> None:
+def test_chart_keeps_its_state_from_light_to_dark_and_is_printed_as_in_the_light(
+    sample_html: Path, browser: Browser
+) -> None:
     browser.open(sample_html / "notebooks" / "01_sample.html")
     ink = "return getComputedStyle(document.querySelector('#fig-sample svg .role-axis-label text')).fill"
     light = browser.run(ink)
     browser.run("document.documentElement.dataset.theme = 'dark'")
-    assert browser.run(ink) != light
+    dark = browser.run(ink)
+    assert dark != light
+    browser.run(f"addEventListener('beforeprint', () => {{ window.printed = (() => {{ {ink} }})(); }})")
+    browser.driver.execute_cdp_cmd("Page.printToPDF", {})
+    assert browser.run("return window.printed") == light, "paper is light"
+    assert browser.run(ink) == dark
 
 
 def test_chart_offers_its_data(sample_html: Path, browser: Browser) -> None:
@@ -237,10 +275,11 @@ def test_chart_offers_its_data(sample_html: Path, browser: Browser) -> None:
     names, text = browser.run(
         "const saved = [], blobs = []; HTMLAnchorElement.prototype.click = function () { saved.push(this.download); };"
         "URL.createObjectURL = (blob) => { blobs.push(blob); return 'blob:'; };"
-        "const tools = document.querySelector('#fig-sample .chart-tools');"
-        "[...tools.children].at(-1).click(); return blobs[0].text().then((text) => [saved, text]);"
+        "for (const id of ['fig-sample', 'fig-words'])"
+        "  [...document.querySelector(`#${id} .chart-tools`).children].at(-1).click();"
+        "return blobs[0].text().then((text) => [saved, text]);"
     )
-    assert names == ["fig-sample.csv"]
+    assert names == ["fig-sample.csv", "fig-words.csv"], "a line that is drawn beside the words is no data"
     header, *lines = text.splitlines()
     assert header == "model,step,value" and len(lines) == 60
     assert lines[:2] == ["encoder,0,0", "static vectors,0,0.4"] and lines[-1] == "static vectors,29,0.496667"
@@ -345,6 +384,13 @@ def test_the_ledger_is_filtered_and_leads_to_figures_data_and_commands(book: Pat
     assert named and {*named} <= {"Chapter 3", "Chapter 4"}, "chapters without a claim that is shown"
     told = browser.run("return document.querySelector('.ledger-filters output').textContent")
     assert told == f"{browser.run(shown)} of {everything} claims"
+    hidden = browser.run("return [...document.querySelectorAll('.ledger > article')].findLast((a) => a.hidden).id")
+    browser.run("location.hash = arguments[0]", hidden)
+    there = "const found = document.getElementById(arguments[0]), { top } = found.getBoundingClientRect();"
+    there += "return found.querySelector('details').open && top >= 0 && top < innerHeight"
+    browser.wait(lambda: browser.run(there, hidden), "a link to a claim that was filtered out leads nowhere")
+    assert browser.run(shown) == everything
+    browser.run(choose, "paper", "E")
     address = browser.run("return document.querySelector('.ledger section:not([hidden]) li a').href")
     path, _, anchor = address.removeprefix("file://").partition("#")
     browser.open(Path(path))

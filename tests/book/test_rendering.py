@@ -40,6 +40,19 @@ def test_only_a_changed_page_is_parsed_again(root: Path) -> None:
     assert "One more sentence." in (root / "_build" / "html" / "book" / "intro.html").read_text(encoding="utf-8")
 
 
+def test_a_changed_title_stands_on_every_page(root: Path) -> None:
+    """On one that has not changed itself, too."""
+    (root / "book/more.md").write_text("# More\n", encoding="utf-8")
+    with (root / "_toc.yml").open("a", encoding="utf-8") as file:
+        file.write("      - file: book/more\n")
+    render(root)
+    page = root / "_build/executed/01_sample.ipynb"
+    page.write_text(page.read_text(encoding="utf-8").replace("# A sample chapter", "# A question?"), encoding="utf-8")
+    render(root)
+    shown = (root / "_build/html/book/more.html").read_text(encoding="utf-8")
+    assert "A question?" in shown and "A sample chapter" not in shown
+
+
 def rendered(root: Path, **asked: Any) -> bool:
     """Whether the book was rendered, not only looked at."""
     log = root / "_build" / "render.log"
@@ -132,7 +145,7 @@ def test_stage_follows_its_sources(root: Path, tmp_path: Path) -> None:
 
     before = times()
     bibliography = {path for path in before if lists_sources(path)}
-    (root / "book" / "extra.md").write_text("# Extra\n", encoding="utf-8")
+    (root / "book" / "extra.md").write_text("More.\n", encoding="utf-8")
     stage(root, executed, out)
     assert (out / "book" / "extra.md").is_file()
     (root / "book" / "extra.md").unlink()

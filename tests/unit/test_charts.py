@@ -139,6 +139,11 @@ def test_a_table_is_written_by_column_and_different_values_once() -> None:
     assert tables["ragged"] == [{"a": 1}, {"b": 1}] and tables["none"] == []
 
 
+def test_without_scripts_a_chart_is_told_in_words() -> None:
+    shown = offline.chart_html({}, "a < b")
+    assert "<noscript><p>a &lt; b</p></noscript>" in shown
+
+
 def test_a_list_of_languages_appears_only_where_there_are_several() -> None:
     both = pd.concat([RUNS, RUNS.assign(language="German")], ignore_index=True)
     assert "language_shown" not in json.dumps(intervals().to_dict())

@@ -233,7 +233,7 @@ def test_a_failed_chapter_is_named_and_the_others_finish(
     assert "Error" in (book / "_build/logs/02_second.log").read_text()
     assert (book / "_build/executed/03_third.ipynb").exists()
     assert not (book / "_build/executed/02_second.ipynb").exists()
-    assert (book / "_build/failed/02_second.ipynb").exists()
+    assert (book / "_build/failed/02_second.ipynb").exists() == (seeds != 4), "a dead kernel leaves none"
 
 
 def test_an_interrupt_ends_the_kernel_too(book: Path) -> None:
@@ -363,3 +363,9 @@ def steps(spec: RunSpec) -> int:
 def test_a_plan_ends_with_what_it_takes(xling: Call) -> None:
     told = xling(ROOT, "plan", "02_window_size").stdout.splitlines()[-1]
     assert re.fullmatch(r"55 runs of 5 seeds, \d+ stored; the others take some [\d.]+ core-hours to train", told)
+    fewer = xling(
+        ROOT, "plan", "05_language_means", "--scale", "natural", "--seeds", "2", "-p", "languages", "[nl, fr]"
+    )
+    assert " en-nl-fr " in fewer.stdout and "4 runs of 2 seeds, their text is not at hand" in fewer.stdout
+    wrong = xling(ROOT, "plan", "05_language_means", "-p", "languages", "[nl]")
+    assert wrong.returncode == 2 and "unknown language 'nl'" in wrong.stderr

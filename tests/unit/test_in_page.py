@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ from xling_utils.book import chapter_pages, encoder_script
 from xling_utils.chapters.mds import in_page
 from xling_utils.chapters.mds.shown import Translator
 from xling_utils.chapters.mds.widget import TranslationWidget
+from xling_utils.core import identity
 from xling_utils.core.errors import UserError
 from xling_utils.measures import Subject, bundled
 
@@ -58,6 +60,18 @@ def test_an_encoder_that_the_pages_do_not_compute_is_refused(kept: bundled.Bundl
     other = SimpleNamespace(config=SimpleNamespace(to_dict=lambda: config))
     with pytest.raises(UserError, match="hidden_act is 'relu'; the pages compute with 'gelu'"):
         encoder_script.script(replace(kept, model=other))
+
+
+def test_scripts_are_made_again_by_other_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / encoder_script.MODELS).mkdir(parents=True)
+    made: list[str] = []
+    monkeypatch.setattr(encoder_script, "_loaded", lambda _: None)
+    for name in ("script", "_layers"):
+        monkeypatch.setattr(encoder_script, name, lambda _, name=name: made.append(name) or name)
+    for code, times in (("one", 1), ("one", 1), ("another", 2)):
+        monkeypatch.setattr(identity, "package", lambda code=code: code)
+        encoder_script.of_book(tmp_path)
+        assert made == ["script", "_layers"] * times
 
 
 def test_a_book_without_an_encoder_has_no_script(tmp_path) -> None:

@@ -1,13 +1,16 @@
-"""What is told while a model from elsewhere is measured, and how many chapters hold it at a time."""
+"""What is told while a model from elsewhere is measured, how many chapters hold it at a time, and where its book
+lies."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from xling_utils.book import notebooks
+from xling_utils.book import notebooks, probing
 from xling_utils.chapters.probes import _counted
+from xling_utils.core.writing import held
 
 
 class Progress:
@@ -42,3 +45,41 @@ def test_only_a_large_model_is_held_by_one_kernel_at_a_time(tmp_path: Path, monk
     assert notebooks._is_large("name/on-the-hub"), "which nobody has weighed"
     monkeypatch.setattr(notebooks, "LARGE", 99)
     assert notebooks._is_large(str(tmp_path))
+
+
+def test_a_chapter_is_executed_again_for_a_model_that_was_trained_again(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    weights, given = tmp_path / "model/model.safetensors", {"model": str(tmp_path / "model")}
+    weights.write_bytes(b"x")
+    before = notebooks._identity(tmp_path, "07_cka", given)
+    assert before == notebooks._identity(tmp_path, "07_cka", given)
+    weights.write_bytes(b"more")
+    assert before != notebooks._identity(tmp_path, "07_cka", given)
+
+
+def test_models_of_one_name_have_folders_of_their_own(tmp_path: Path) -> None:
+    first, second = (str(tmp_path / run / "final") for run in ("r1", "r2"))
+    for model in (first, second):
+        Path(model).mkdir(parents=True)
+    folder = probing.folder_of(tmp_path, first)
+    assert folder == probing.folder_of(tmp_path, second), "nothing is made of either yet"
+    folder.mkdir(parents=True)
+    card = folder / "card.json"
+    card.write_text(json.dumps({"model": first}))
+    beside = probing.folder_of(tmp_path, second)
+    assert probing.folder_of(tmp_path, first) == folder and beside.name.startswith("final-")
+    card.write_text("{")
+    assert probing.folder_of(tmp_path, second) == folder, "a damaged card is of nobody"
+
+
+def test_nobody_else_lays_out_a_book_that_is_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def executed(place: Path, *_: object) -> list[str]:
+        with held(place / "probing.lock", wait=False) as free:
+            assert not free
+        return ["failed"]
+
+    for name in ("examine", "_lay_out"):
+        monkeypatch.setattr(probing, name, lambda *_: None)
+    monkeypatch.setattr(notebooks, "execute", executed)
+    pages, failures = probing.probe_chapters(tmp_path, str(tmp_path), ["fr"], None, print)
+    assert failures == ["failed"] and pages.is_relative_to(tmp_path / "_build/probe")

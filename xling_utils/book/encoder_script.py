@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import base64
 import json
+import unicodedata
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +31,8 @@ CONFIG = {"hidden_act": "gelu", "tie_word_embeddings": True}
 SHAPE = ("hidden_size", "layer_norm_eps", "max_position_embeddings", "num_attention_heads", "num_hidden_layers")
 """What it is told."""
 WORDS = "bert.embeddings.word_embeddings.weight"
+PLANES_OF_WRITING = 0x20000
+"""Where characters stand that :func:`corpora.normalise` asks about."""
 DIRECTIONS = 72
 """Of a token's vector, in which nearly all of it lies: enough to tell which tokens cannot be the likeliest."""
 
@@ -39,19 +43,13 @@ def of_book(root: Path) -> dict[str, bytes]:
     folder = root / MODELS
     if not folder.is_dir():
         return {}
-    encoder, drawn_by = identity.of_folder(folder), Path(__file__).parents[1] / "chapters" / "language_means"
+    whole = identity.of(identity.of_folder(folder), identity.package())
     loaded = cache(_loaded)
-    scripts = {
-        NAME: ([Path(__file__)], script),
-        LAYERS: ([drawn_by / "in_page.py", drawn_by / "widget.py"], _layers),
-    }
 
-    def kept(name: str) -> bytes:
-        sources, made = scripts[name]
-        whole = identity.of(encoder, *sources)
+    def kept(name: str, made: Callable[[bundled.Bundled], str]) -> bytes:
         return kept_text.once(root / "_build" / name, whole, lambda: made(loaded(folder))).encode()
 
-    return {name: kept(name) for name in scripts}
+    return {name: kept(name, made) for name, made in ((NAME, script), (LAYERS, _layers))}
 
 
 def _loaded(folder: Path) -> bundled.Bundled:
@@ -91,6 +89,7 @@ def script(subject: bundled.Bundled) -> str:
         "last": last,
         "continues": pieces["continuing_subword_prefix"],
         "longest": pieces["max_input_chars_per_word"],
+        "marks": "".join(mark for mark in map(chr, range(PLANES_OF_WRITING)) if unicodedata.combining(mark)),
         "tokens": {of: sorted(map(tokenizer.convert_tokens_to_ids, subject.tokens(of, 1))) for of in means},
         "means": _base64(save(means)),
         "basis": _base64(save({"basis": basis})),

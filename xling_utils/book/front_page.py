@@ -1,4 +1,4 @@
-"""The figures of the front page: what the records say, in five sentences and three charts."""
+"""The figures of the front page: what the records say, in sentences and charts."""
 
 from __future__ import annotations
 

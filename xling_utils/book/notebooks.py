@@ -1,8 +1,8 @@
 """Executes chapters headlessly: ``notebooks/NAME.py`` -> papermill -> ``_build/executed/NAME.ipynb``.
 
 The ``.py`` files are the source. Several chapters are executed at a time. A notebook takes its place only when it ran
-to its end; of one that failed, ``_build/failed`` keeps the notebook and ``_build/logs`` the traceback. A chapter is not
-executed again while nothing that it is made of has changed.
+to its end; of one that failed, ``_build/logs`` keeps the traceback and, unless its kernel died, ``_build/failed`` the
+notebook. A chapter is not executed again while nothing that it is made of has changed.
 """
 
 from __future__ import annotations
@@ -237,8 +237,8 @@ def _identity(root: Path, name: str, parameters: Mapping[str, Any]) -> str:
     for path in (root / "notebooks" / f"{name}.py", root / "requirements.lock", *_sources(root)):
         if path.is_file():
             digest.update(f"\n{path.name} {of_file(path)}".encode())
-    if parameters.get("data"):
-        for folder, _, files in sorted(os.walk(parameters["data"])):
+    for given in filter(None, map(parameters.get, ("data", "model"))):
+        for folder, _, files in sorted(os.walk(given)):
             for file in sorted(files):
                 path = os.path.join(folder, file)
                 state = os.stat(path) if os.path.exists(path) else os.lstat(path)  # a link to nothing

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from xling_utils.book.rendering import render
 from xling_utils.chapters import cards
 from xling_utils.chapters.cards import Card
 from xling_utils.chapters.probes import SENTENCES, TASKS
+from xling_utils.core import identity
 from xling_utils.core.errors import UserError
+from xling_utils.core.files import json_object
+from xling_utils.core.writing import held
 from xling_utils.measures import examine, names
 from xling_utils.runs import RunStore
 
@@ -75,20 +79,28 @@ def probe_chapters(
     examine(model, languages, data, SENTENCES, aligned)
     place = folder_of(root, model)
     chapters = [name for name, task in TASKS.items() if predicts or task != names.TOKEN_TRANSLATION]
-    _lay_out(root, place, chapters)
     given: dict[str, Any] = {"scale": "natural", "model": model, "languages": list(languages)}
     if aligned:
         given["aligned"] = aligned
     if data:
         given["data"] = str(data.absolute())
-    failures = notebooks.execute(place, chapters, given, {}, say)
-    return place / "_build" / "html" if failures else render(place), failures
+    place.mkdir(parents=True, exist_ok=True)
+    with held(place / "probing.lock"):
+        _lay_out(root, place, chapters)
+        failures = notebooks.execute(place, chapters, given, {}, say)
+        return place / "_build" / "html" if failures else render(place), failures
 
 
 def folder_of(root: Path, model: str) -> Path:
-    """Where what is made of a model lies."""
-    name = Path(model).name if Path(_place(model)).exists() else model
-    return root / "_build" / "probe" / (re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model")
+    """Where what is made of a model lies: a folder of its name, or, where the card there is of another model, one with
+    letters of a hash behind it."""
+    place = _place(model)
+    name = Path(model).name if Path(place).exists() else model
+    folder = root / "_build" / "probe" / (re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model")
+    with suppress(UserError):  # no card yet, or a damaged one
+        if json_object(folder / "card.json").get("model") != place:
+            return folder.with_name(f"{folder.name}-{identity.of(place)[:8]}")
+    return folder
 
 
 def _place(model: str) -> str:

@@ -37,6 +37,8 @@ Fills = Mapping[str, Callable[[], str]]
 NO_FILLS: Fills = {}
 _TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")
 _MARK = re.compile(rb"^<!-- fill: ([a-z ]+) -->$", re.MULTILINE)
+_HEADING = re.compile(r"^(?:#+ .*|\(.+\)=)$", re.MULTILINE)
+"""A line of Markdown that is one, or a label."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -209,10 +211,26 @@ def _identity(wanted: dict[Path, bytes]) -> str:
     for relative, content in sorted(wanted.items()):
         if relative.parts[0] not in ("book", "notebooks"):
             digest.update(f"{relative.as_posix()} {len(content)}\n".encode() + content)
+        elif names := _named_elsewhere(relative, content):
+            digest.update(f"{relative.as_posix()} {names}\n".encode())
     for module in ("charts/offline.py", "book/book_renderer.py", "book/rendering.py", "book/chapter_pages.py"):
         digest.update((PACKAGE / module).read_bytes())
     digest.update(" ".join(version(tool) for tool in _TOOLS).encode())
     return digest.hexdigest()
+
+
+def _named_elsewhere(relative: Path, content: bytes) -> list[str]:
+    """The headings, labels and figures of a page: sidebars and references of others show them or their numbers."""
+    found = []
+    if relative.suffix == ".md":
+        found += _HEADING.findall(content.decode())
+    for cell in json.loads(content)["cells"] if relative.suffix == ".ipynb" else ():
+        figure = cell["metadata"].get("mystnb", {}).get("figure")
+        if cell["cell_type"] == "markdown":
+            found += _HEADING.findall("".join(cell["source"]))
+        elif figure and cell.get("outputs"):
+            found.append(figure["name"])
+    return found
 
 
 def _vega_bundle() -> bytes:

@@ -10,7 +10,7 @@ it, declare the figure in the cell's metadata, in the percent format::
 
     # %% mystnb={"figure": {"name": "fig-retrieval", "caption": "Retrieval at two data sizes."}}
 
-The book then shows "Fig. 1.2" before the caption, and any page refers to it by ``{numref}`fig-retrieval```.
+The book then shows "Figure 2.1" before the caption, and any page refers to it by ``{numref}`fig-retrieval```.
 The caption is Markdown; a second paragraph is set in fine print. Only one output of such a cell may be a
 display, since each would become a figure of that name.
 """
@@ -119,15 +119,17 @@ def describe(spec: dict[str, Any]) -> str:
 
 def chart_html(spec: dict[str, Any], label: str) -> str:
     """The chart as HTML: a labelled element, and its specification as JSON without a character of markup, where
-    ``charts.js`` finds it. Its tables are written by column, which takes a fifth of the room."""
+    ``charts.js`` finds it; in words where no script runs. Its tables are written by column, which takes a fifth of the
+    room."""
     drawn = {name: part for name, part in spec.items() if name != "$schema"}  # the page's own version draws it
     if "datasets" in drawn:
         drawn["datasets"] = {name: _by_column(rows) for name, rows in drawn["datasets"].items()}
     data = _json(drawn)
     for character in "<>&\u2028\u2029":
         data = data.replace(character, f"\\u{ord(character):04x}")
+    told = html.escape(label)
     return (
-        f'<div class="output vega-chart" role="figure" aria-label="{html.escape(label)}">'
+        f'<div class="output vega-chart" role="figure" aria-label="{told}"><noscript><p>{told}</p></noscript>'
         f'<div class="vega-canvas" tabindex="0"></div><script type="application/json">{data}</script></div>'
     )
 

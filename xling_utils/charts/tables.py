@@ -96,6 +96,7 @@ def of_earlier_recipe(earlier: bool) -> HTML | None:
 ONCE = ("id", "paper", "claim", "scale", "effect", "verdict", "test")
 """Columns of a table of claims that are no values."""
 GATE = "control"
+"""The paper of claims that only say whether a measure can be asked."""
 AUTHORS = {
     "A": "Liu et al., 2020a",
     "B": "Liu et al., 2020b",
@@ -105,7 +106,6 @@ AUTHORS = {
     "peer": "Dufter and Schütze, 2020",
 }
 """Of the papers that claims are of."""
-"""The paper of claims that only say whether a measure can be asked."""
 
 
 def of_claims(frame: pd.DataFrame | None) -> HTML | None:

@@ -186,10 +186,9 @@ def plan(
         return
     left = [row for row in rows if not row["stored"]]
     hours = chapters.hours_of(sum(row["operations"] or 0 for row in left))
-    known = (
-        "their text is not at hand" if None in {row["stored"] for row in rows} else f"{len(rows) - len(left)} stored"
-    )
-    told = f"{len(rows)} runs of {len({row['seed'] for row in rows})} seeds, {known}; the others"
+    unknown = any(row["stored"] is None for row in rows)
+    stored = "their text is not at hand" if unknown else f"{len(rows) - len(left)} stored"
+    told = f"{len(rows)} runs of {len({row['seed'] for row in rows})} seeds, {stored}; the others"
     print(f"{aligned(rows)}\n\n{told} take some {hours:,.{0 if hours > 10 else 1}f} core-hours to train")
 
 

@@ -54,10 +54,9 @@ hostile = "</SCRIPT ><img src=x onerror=\"document.title='ran'\"><script>documen
 words = pd.DataFrame({"word": [hostile, "chat"], "value": [2, 1]})
 
 # %% mystnb={"figure": {"name": "fig-words", "caption": "Two words."}}
-bars = alt.Chart(words, title=hostile[:30], description=hostile).mark_bar()
-bars.encode(x="value:Q", y=alt.Y("word:N", axis=alt.Axis(labelLimit=80)), tooltip=["word", "value"]).properties(
-    width=300
-)
+bars = alt.Chart(words, title=hostile[:30]).mark_bar()
+bars = bars.encode(x="value:Q", y=alt.Y("word:N", axis=alt.Axis(labelLimit=80)), tooltip=["word", "value"])
+(bars + alt.Chart(pd.DataFrame({"at": [2]})).mark_rule().encode(x="at:Q")).properties(width=300, description=hostile)
 
 # %%
 words.head()

@@ -6,9 +6,10 @@
   const INK = "currentColor";
   const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 
+  const isNarrow = (width) => width < 520;
   const config = (width) => {
     const text = { labelColor: INK, titleColor: INK, labelFont: FONT, titleFont: FONT };
-    const narrow = width < 520;
+    const narrow = isNarrow(width);
     return {
       background: "transparent",
       font: FONT,
@@ -71,6 +72,9 @@
       return { ...value, legend: { ...value.legend, columns: Math.min(value.legend.columns, room) } };
     });
 
+  // What a width changes beside the width itself.
+  const shape = (spec, width) => JSON.stringify([isNarrow(width), withLegendsFitted({ ...spec, datasets: {} }, width)]);
+
   // Tables are written by column, different values once where that is shorter (`chart_html`).
   const byRow = ({ count, columns }) => {
     const at = Object.entries(columns).map(([name, values]) =>
@@ -118,7 +122,10 @@
       button(kind.toUpperCase(), `Save this chart as ${kind.toUpperCase()}`, async () =>
         save(`${name}.${kind}`, await view.toImageURL(kind, 2)),
       );
-    const tables = Object.values(spec.datasets ?? {}).filter((rows) => Array.isArray(rows) && rows.length);
+    // The largest table, and values beside it such as chance; not what only places a line or a heading.
+    const all = Object.values(spec.datasets ?? {}).filter((rows) => Array.isArray(rows) && rows.length);
+    const most = Math.max(...all.map((rows) => rows.length));
+    const tables = all.filter((rows) => rows.length === most || "value" in rows[0]);
     if (tables.length)
       button("CSV", "Save the data of this chart as CSV", () =>
         tables.forEach((rows, index) => {
@@ -130,18 +137,35 @@
     host.after(bar);
   };
 
+  // What a reader has chosen: the controls below a chart, and the entries of its legend.
+  const choices = (spec, view) => {
+    const names = (spec.params ?? []).filter(({ bind }) => bind?.input).map(({ name }) => name);
+    return view.getState({
+      signals: (name) => names.includes(name),
+      data: (name) => name.endsWith("_store"),
+      recurse: false,
+    });
+  };
+
   // Vega itself would measure when the window is resized, while the columns of the page still move.
   const fits = new WeakMap();
-  const refit = (host, view) => {
+  const refit = (host, spec, view, drawn) => {
     fits.get(host)?.disconnect();
-    const watch = new ResizeObserver(() => host.clientWidth > 0 && view.width(host.clientWidth).runAsync());
+    const watch = new ResizeObserver(() => {
+      const width = host.clientWidth;
+      if (width === 0) return;
+      if (shape(spec, width) === shape(spec, drawn)) return view.width(width).runAsync();
+      watch.disconnect();
+      again(host, choices(spec, view));
+    });
     watch.observe(host);
     fits.set(host, watch);
   };
 
-  const draw = async (host) => {
+  const draw = async (host, chosen) => {
     const width = host.clientWidth;
-    const spec = withLegendsFitted(specification(host), width);
+    const whole = specification(host);
+    const spec = withLegendsFitted(whole, width);
     const canvas = host.querySelector(".vega-canvas");
     // Expressions are interpreted (`ast`): the policy of the page lets nothing compile text to code.
     const drawn = await vegaEmbed(canvas, isSingle(spec) ? fitted(spec, width) : spec, {
@@ -150,39 +174,44 @@
       ast: true,
       config: config(width),
     });
-    if (isSingle(spec)) refit(host, drawn.view);
+    if (chosen) await drawn.view.setState(chosen).runAsync();
+    if (isSingle(spec)) refit(host, whole, drawn.view, width);
     tools(host, spec, drawn.view);
     host.dataset.state = "drawn";
   };
 
-  const start = (host) => {
-    if (host.clientWidth > 0) return draw(host);
+  const start = (host, chosen) => {
+    if (host.clientWidth > 0) return draw(host, chosen);
     // In a closed fold or a hidden tab there is no width to fit yet.
     const watch = new ResizeObserver(() => {
       if (host.clientWidth === 0) return;
       watch.disconnect();
-      draw(host);
+      draw(host, chosen);
     });
     watch.observe(host);
   };
 
-  // Another specification in place of the one that stands beside the chart. Of several that come while one is drawn,
-  // the last is drawn.
+  // Of several that are asked for while one is drawn, the last is drawn.
   const draws = new WeakMap();
-  const redraw = (host, spec) => {
-    host.querySelector("script").textContent = JSON.stringify(spec);
-    host.setAttribute("aria-label", spec.description);
+  const again = (host, chosen) => {
     const before = draws.get(host) ?? { drawn: Promise.resolve() };
     if (before.waits) return;
     before.waits = true;
     before.drawn = before.drawn.then(() => {
       before.waits = false;
       if (host.nextElementSibling?.matches(".chart-tools")) host.nextElementSibling.remove();
-      return start(host);
+      return start(host, chosen);
     });
     draws.set(host, before);
   };
 
-  document.querySelectorAll(".vega-chart").forEach(start);
+  // Another specification in place of the one that stands beside the chart.
+  const redraw = (host, spec) => {
+    host.querySelector("script").textContent = JSON.stringify(spec);
+    host.setAttribute("aria-label", spec.description);
+    again(host);
+  };
+
+  document.querySelectorAll(".vega-chart").forEach((host) => start(host));
   window.bookCharts = { redraw };
 })();

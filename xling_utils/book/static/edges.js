@@ -8,3 +8,15 @@
     watch.observe(box);
   }
 })();
+// Paper is light: on it the charts and formulas of a dark page would be nearly white.
+(() => {
+  const page = document.documentElement.dataset;
+  let before;
+  addEventListener("beforeprint", () => {
+    before = page.theme;
+    page.theme = "light";
+  });
+  addEventListener("afterprint", () => {
+    page.theme = before;
+  });
+})();

@@ -130,6 +130,7 @@
     constructor(data) {
       this.config = data.config;
       this.form = data.form;
+      this.marks = data.marks;
       this.pieces = data.vocabulary;
       this.special = new Set(data.special);
       this.unknown = data.unknown;
@@ -155,7 +156,7 @@
 
     // The ids of a text, without those that stand before and behind it.
     read(text) {
-      return wordPieces.read(wordPieces.normalised(text, this.form), this.vocabulary);
+      return wordPieces.read(wordPieces.normalised(text, this.form, this.marks), this.vocabulary);
     }
 
     // A piece as a reader writes it: `-ing` for one that continues a word.

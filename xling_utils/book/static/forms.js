@@ -50,8 +50,9 @@
         } catch (error) {
           if (!(error instanceof Mistake)) throw error;
           const line = widget.querySelector("template").content.firstElementChild.cloneNode();
+          line.removeAttribute("role"); // an alert would be said at every key
           line.textContent = error.message;
-          show(line, "");
+          show(line, error.message);
         }
       };
 

@@ -1,5 +1,5 @@
 // Shows the claims of the ledger that every chosen filter lets through; without scripts all of them stay in sight. The
-// claim that an address names is opened.
+// claim that an address names is opened, and shown whatever was chosen.
 (() => {
   const form = document.querySelector(".ledger-filters");
   if (!form) return;
@@ -33,11 +33,16 @@
   };
   const open = () => {
     const named = articles.find((article) => `#${article.id}` === location.hash);
-    if (named) named.querySelector("details").open = true;
+    if (!named) return;
+    named.querySelector("details").open = true;
+    if (!named.hidden) return;
+    form.reset();
+    apply();
+    named.scrollIntoView();
   };
   addEventListener("hashchange", open);
-  open();
   form.hidden = false;
   form.addEventListener("change", apply);
   apply();
+  open();
 })();

@@ -7,8 +7,10 @@
     if (!rows.size) sources.forEach((source, row) => rows.set(source, row));
     const count = (number) => number.toLocaleString("en");
     const row = rows.get(word.value);
-    if (row === undefined)
-      throw new Mistake(filled(texts.unknown, { word: word.value.slice(0, 80), words: count(sources.length) }));
+    if (row === undefined) {
+      const typed = [...word.value].slice(0, 80).join("");
+      throw new Mistake(filled(texts.unknown, { word: typed, words: count(sources.length) }));
+    }
     const { order, similarity, places } = layers[layer.value];
     const cell = (tag, content) => element(tag, {}, ...(content === "" ? [] : [content]));
     const head = ["", "nearest", "cosine", "translation"].map((title) => cell("th", title));

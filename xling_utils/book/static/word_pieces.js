@@ -7,8 +7,13 @@
   const THAI = "[เ-ไ]?[ก-ฮ][\\u0e31\\u0e34-\\u0e3a\\u0e47-\\u0e4e]*[\\u0e30\\u0e32\\u0e33\\u0e45]*";
   const UNIT = new RegExp(`([\\p{P}$+<=>^\`|~${HAN}]|${THAI})`, "u");
 
-  const normalised = (line, form) => {
-    let text = line.replace(DROPPED, "").normalize("NFC");
+  const LONG = 1000; // characters; sorting the marks of one letter takes time by the square of their number
+
+  // `marks` are all that are sorted.
+  const normalised = (line, form, marks) => {
+    let text = line.replace(DROPPED, "");
+    if ([...text].length > LONG) text = text.replace(new RegExp(`([${marks}]{30})[${marks}]+`, "gu"), "$1");
+    text = text.normalize("NFC");
     if (form === "lower") text = text.toLowerCase().replace(/i\u0307+/g, "i").normalize("NFC");
     return text.split(UNIT).join(" ").split(WHITE).filter(Boolean).join(" ");
   };
