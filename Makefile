@@ -59,8 +59,8 @@ $(READY): requirements.lock pyproject.toml
 $(BROWSER): $(READY)
 	@if [ -n "$${CHROMIUM:-}" ] || { command -v chromedriver && \
 	    { command -v chromium || command -v chromium-browser || command -v google-chrome; }; } >/dev/null; then :; \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium chromium-driver; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	    apt-get install -y -qq --no-install-recommends chromium chromium-driver; then :; \
 	else \
 	  echo "make: install Chromium and chromedriver, or the tests of the rendered book will fail"; exit 0; \
 	fi && touch $@

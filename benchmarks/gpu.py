@@ -6,7 +6,7 @@
 1. Fifty steps of the controlled base run in single precision: on the CPU; on the GPU; on the GPU, stopped after half of
    them and continued from its checkpoint; on the GPU in a stack of three seeds. All losses are compared with the CPU's.
 2. The controlled base run as the book trains it, alone and stacked. A seed takes its share of reading the text and
-   of 2,000 steps, which are reckoned from fewer.
+   of all its steps, which are reckoned from fewer.
 3. BERT-base in bfloat16 on random tokens, beside the largest speed of a bfloat16 matrix product on the same GPU.
 
 The CPU and the GPU are measured in a process each. Without a GPU there is nothing to measure, and one line says so.

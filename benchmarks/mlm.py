@@ -243,6 +243,7 @@ def train_here(spec: RunSpec, folder: Path, windows: Windows) -> None:
 
 def train_with_trainer(spec: RunSpec, folder: Path, windows: Windows, *, tuned: bool) -> None:
     """The same run by the Trainer: ``tuned``, or with its default clipping, checks and inputs."""
+    import torch
     from transformers import (
         BertForMaskedLM,
         DataCollatorForLanguageModeling,
@@ -264,6 +265,7 @@ def train_with_trainer(spec: RunSpec, folder: Path, windows: Windows, *, tuned: 
     streams = {language: tokenization.Coder(tokenizer).stream(text) for language, text in texts.items()}
     size = tokenizer.get_vocab_size()
     windows.facts["vocabulary"] = size
+    torch.manual_seed(spec.seed)  # the first weights of the other side
     transformers_format.save(encoder.Encoder(spec.model, size), folder)
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
     special = dict(zip(names, tokenization.SPECIAL, strict=True))

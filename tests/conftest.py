@@ -13,6 +13,9 @@ import pytest
 
 from xling_utils.cli import main
 
+# Nothing here asks the Hub: without a network its library tries for half a minute a call.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
 # A job in the background ignores interrupts and hands that on to its children, which tests here interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

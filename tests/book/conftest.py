@@ -32,7 +32,7 @@ def book(testrun_uid: str) -> Path:
     """
     if given := os.environ.get("XLING_BOOK_HTML"):
         assert (Path(given) / "index.html").is_file(), f"{given} holds no book"
-        return Path(given)
+        return Path(given).absolute()
     status, _, output = kept_text.once(REPOSITORY / "_build/tested.log", testrun_uid, _drawn).partition("\n")
     assert status == "0", output
     return REPOSITORY / "_build/tested/_build/html"

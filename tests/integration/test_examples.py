@@ -32,6 +32,13 @@ from xling_utils.core.specs import canonical_json
 
 print(*(canonical_json(planned.spec) for planned in grid(scale("smoke"), ("fr",), 1, "all")), sep="\\n")
 """
+ORDERED = """
+import pandas as pd
+from xling_utils.chapters.architecture.figures import levels
+from xling_utils.core.scales import scale
+
+print(*levels("dropout", pd.DataFrame({"condition": ["a tenth", "none"]}), scale("smoke")), sep="\\n")
+"""
 
 
 @pytest.fixture
@@ -74,4 +81,5 @@ def test_dropout_is_a_factor_in_eight_files_at_most_and_moves_no_other_run(scrat
     after = said(scratch, "-c", PLANNED)
     assert [spec for spec in after if spec not in before] == [spec for spec in after if '"dropout":0.1' in spec]
     assert len(after) == len(before) + 1
+    assert said(scratch, "-c", ORDERED) == ["none", "a tenth"]
     said(scratch, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/unit/test_encoder.py", "-k", "dropout")

@@ -318,34 +318,6 @@ def test_the_worker_can_be_started_by_hand_and_takes_one_request_after_another(s
     assert all("a library says hello" in Path(f"{path}.log").read_text() for path in paths)
 
 
-@pytest.fixture
-def cluster():  # type: ignore[no-untyped-def]
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-    ) as cluster:
-        yield cluster
-
-
-def test_dask_finishes_when_a_worker_is_killed(store: RunStore, cluster) -> None:  # type: ignore[no-untyped-def]
-    specs = [spec(s, steps=200) for s in range(1, 6)]
-
-    def kill() -> None:
-        wait_for(lambda: len(fake_worker.held(store.root)) == 2)
-        os.kill(next(iter(cluster.workers.values())).process.pid, signal.SIGKILL)
-        fake_worker.release(store.root)
-
-    fake_worker.hold(store.root)
-    killer = threading.Thread(target=kill)
-    killer.start()
-    address = cluster.scheduler_address
-    runs = ensure(specs, store=store, progress=False, worker=WORKER, compute=Compute(engine="dask", scheduler=address))
-    killer.join()
-    assert len(runs) == 5
-    assert store.verify() == {}
-    assert max(run.provenance["began"] for run in runs.values()) > 0, "one continued from its checkpoint"
-
-
 def test_dask_starts_a_cluster_of_its_own_and_names_failures(store: RunStore) -> None:
     with pytest.raises(UserError, match=r"data/en.txt:3: not UTF-8"):
         ensure([spec(1), spec(14)], store=store, progress=False, worker=WORKER, compute=Compute(engine="dask", jobs=2))

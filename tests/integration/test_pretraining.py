@@ -329,7 +329,9 @@ def test_killed_at_random_moments_the_run_ends_in_the_same_bits(tmp_path, whole)
     context = multiprocessing.get_context("forkserver")
     heavy = ["accelerate", "datasets", "pytest", "torch._dynamo"]  # the optimizer imports the last
     context.set_forkserver_preload(["xling_utils.runs.pretraining", *heavy])
-    rng = np.random.default_rng()
+    seed = int(np.random.default_rng().integers(2**32))
+    print(f"seed {seed}")  # pytest shows it where this fails
+    rng = np.random.default_rng(seed)
     for name in ("work", "out"):
         (tmp_path / name).mkdir()
     kills, reached, exit_code = 0, 0, None

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 
+import datasets
 import numpy as np
 import pytest
 
+from tests.given import write
+from xling_utils import corpora
 from xling_utils.core.errors import UserError
-from xling_utils.core.specs import TrainingSpec
+from xling_utils.core.specs import Change, CorpusSpec, TrainingSpec
 from xling_utils.models.tokenization import CLS, FIRST, MASK, SEP, TokenStream
 from xling_utils.runs.batches import Batch, Batches
 
@@ -50,6 +54,57 @@ def test_a_batch_depends_on_seed_and_step_alone():
     assert all(map(same, ahead, back))
     assert not same(ahead[0], ahead[1])
     assert not same(ahead[0], made(seed=6)(0))
+
+
+PINNED = {
+    "batches": ("training", {}, "2975498bbab13edfa6f15240e1f5b2b3cf594de7ebc3cf419a8638346eb1ef56"),
+    "batches of two halves": (
+        "training",
+        {"next_sentence": True},
+        "97111df272addd30e21f4c7921ed0987887124f10c0b4f9ca1f55e0762b40fc0",
+    ),
+    "plain": ("corpus", (), "da2eda3031d99688eb52600cf1f622f4efb53ab585f416939df4a5fb2feacd47"),
+    "permuted": (
+        "corpus",
+        (Change("permuted", ("en", "fr"), 0.5),),
+        "56149ab9a016feaf18160583a766a23728575da1bbe9b06a1d6b201fe5bccfc3",
+    ),
+    "code-switched": (
+        "corpus",
+        (Change("code_switched", ("en", "fr"), 0.5),),
+        "c36a78a115f651a44f6f0e716d19ee6eebf570af80507d66f27315de67dae615",
+    ),
+    "unigrams": (
+        "corpus",
+        (Change("unigrams", ("en", "fr")),),
+        "14d8b99a62390865050590528b4c3f13ad3fcaf61dc15b565d4be7dcbf42a481",
+    ),
+}
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """Text of two languages, and a dictionary."""
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    for language, line in (("en", "The fish of market {} swims to the sea ."), ("fr", "Le poisson {} nage .")):
+        write(tmp_path / f"text/{language}/a.txt", "\n\n".join(line.format(number) for number in range(60)))
+    write(tmp_path / "dictionaries/wiktionary/en-fr.tsv", "fish\tpoisson\nfish\tpoissons\nswims\tnage\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_what_the_key_of_a_run_stands_for_is_pinned(name, small):
+    recipe, given, digest = PINNED[name]
+    if recipe == "training":
+        arrays = Batches({str(n): stream(n) for n in range(2)}, TRAINING, 5, **given)(3).arrays()
+        found = b"".join(array.astype("<i8").tobytes() for array in arrays.values())
+    else:
+        texts = corpora.load(CorpusSpec("directory", ("en", "fr"), 30, 1, given), small)
+        found = "\n".join(line for text in texts.values() for line in text["text"]).encode()
+    assert sha256(found).hexdigest() == digest, (
+        f"{name}: runs of one key would no longer be the same run; if that is meant, raise RECIPES[{recipe!r}] in "
+        "core/specs.py, and write the new digest here"
+    )
 
 
 def test_a_batch_ignores_the_global_generators():

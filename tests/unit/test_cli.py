@@ -4,7 +4,6 @@ import json
 import lzma
 import re
 import shlex
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ import jupytext
 import pytest
 
 from tests.conftest import Call
-from tests.faults import PATIENCE, wait_for
 from xling_utils.book.parameters import default_parameters
 from xling_utils.book.recording import EVERY_RUN
 from xling_utils.chapters.architecture import plan as architecture
@@ -58,8 +56,7 @@ scale = "controlled"
 seeds: int = 3
 
 # %%
-import os, time
-from pathlib import Path
+import os
 from xling_utils.core.errors import UserError
 if seeds == 1:
     raise UserError("data/en.txt:3: not UTF-8")
@@ -67,9 +64,6 @@ if seeds == 2:
     raise ValueError("odd")
 if seeds == 4:
     os.kill(os.getpid(), 9)
-if seeds == 5:
-    Path("kernel").write_text(str(os.getpid()))
-    time.sleep(100)
 """
 
 
@@ -234,17 +228,6 @@ def test_a_failed_chapter_is_named_and_the_others_finish(
     assert (book / "_build/executed/03_third.ipynb").exists()
     assert not (book / "_build/executed/02_second.ipynb").exists()
     assert (book / "_build/failed/02_second.ipynb").exists() == (seeds != 4), "a dead kernel leaves none"
-
-
-def test_an_interrupt_ends_the_kernel_too(book: Path) -> None:
-    child = subprocess.Popen([XLING, "run", "02_second", "--seeds", "5"], cwd=book, stderr=subprocess.PIPE, text=True)
-    kernel = book / "notebooks/kernel"
-    wait_for(lambda: kernel.exists() and kernel.read_text())
-    child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=PATIENCE)
-    assert child.returncode == 130
-    assert errors == "xling: interrupted; what was finished is kept, the same command continues\n"
-    assert not Path(f"/proc/{kernel.read_text()}").exists()
 
 
 def test_the_store_from_the_command_line(book: Path, xling: Call) -> None:

@@ -47,13 +47,14 @@ def test_only_a_large_model_is_held_by_one_kernel_at_a_time(tmp_path: Path, monk
     assert notebooks._is_large(str(tmp_path))
 
 
-def test_a_chapter_is_executed_again_for_a_model_that_was_trained_again(tmp_path: Path) -> None:
-    (tmp_path / "model").mkdir()
-    weights, given = tmp_path / "model/model.safetensors", {"model": str(tmp_path / "model")}
-    weights.write_bytes(b"x")
+@pytest.mark.parametrize("parameter", ["model", "data"])
+def test_a_chapter_is_executed_again_for_other_files_of_the_same_model_or_data(tmp_path: Path, parameter: str) -> None:
+    file, given = tmp_path / "given/text/file", {parameter: str(tmp_path / "given")}
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"x")
     before = notebooks._identity(tmp_path, "07_cka", given)
     assert before == notebooks._identity(tmp_path, "07_cka", given)
-    weights.write_bytes(b"more")
+    file.write_bytes(b"more")
     assert before != notebooks._identity(tmp_path, "07_cka", given)
 
 

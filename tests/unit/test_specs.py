@@ -64,6 +64,20 @@ def test_the_key_is_the_same_in_another_process():
     assert printed.strip() == run_key(RUN, "text")
 
 
+def test_the_key_of_a_run_with_a_vocabulary_of_the_data_follows_that_file(tmp_path):
+    vocabulary = tmp_path / "vocab/bert-base-multilingual-cased.vocab.txt"
+    for path, content in ((vocabulary, "a\n"), (tmp_path / "text/en/a.txt", "One line .\n")):
+        path.parent.mkdir(parents=True)
+        path.write_text(content, encoding="utf-8")
+    own = replace(RUN, corpus=CorpusSpec("directory", ("en",), 1))
+    given = replace(own, tokenizer=TokenizerSpec("mbert", 0))
+    before = [key_of(run, tmp_path) for run in (own, given)]
+    assert before == [key_of(run, tmp_path) for run in (own, given)]
+    vocabulary.write_text("b\n", encoding="utf-8")
+    assert key_of(own, tmp_path) == before[0]
+    assert key_of(given, tmp_path) != before[1]
+
+
 def test_every_part_of_a_run_changes_its_key():
     variants = [
         RUN,

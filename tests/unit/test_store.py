@@ -2,9 +2,9 @@
 
 import json
 import os
+import select
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -191,32 +191,54 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from xling_utils.runs.store import RunStore
+print("begun", flush=True)
 with RunStore(sys.argv[1]).lock("k"):
     print("held", flush=True)
     time.sleep(float(sys.argv[2]))
 """
 
 
-def _holder(store: RunStore, seconds: float) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", HOLD, str(store.root), str(seconds)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+def _holder(store: RunStore, seconds: float, code: str = HOLD) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", code, str(store.root), str(seconds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0)
 
 
+def _said(child: subprocess.Popen[bytes]) -> str:
+    assert child.stdout
+    return child.stdout.readline().decode().strip()
+
+
+def _speaks(child: subprocess.Popen[bytes]) -> bool:
+    """Whether it has said something more, or is at its end."""
+    return bool(select.select([child.stdout], [], [], 0)[0])
+
+
+def _waits_for_a_lock(child: subprocess.Popen[bytes]) -> bool:
+    """As the system has it."""
+    locks = map(str.split, Path("/proc/locks").read_text().splitlines())
+    return any("->" in lock and str(child.pid) in lock for lock in locks)
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="the system does not say who waits for a lock")
 def test_a_lock_is_waited_for_and_ends_with_its_process(store: RunStore) -> None:
     first = _holder(store, 600)
-    assert first.stdout and first.stdout.readline() == "held\n"
+    assert (_said(first), _said(first)) == ("begun", "held")
     second = _holder(store, 0)
-    time.sleep(0.5)
-    assert second.poll() is None, "the second waits"
-    first.kill()
+    try:
+        assert _said(second) == "begun"
+        faults.wait_for(lambda: _waits_for_a_lock(second) or _speaks(second))
+        assert not _speaks(second), "the second waits"
+    finally:
+        first.kill()
+    assert _said(second) == "held"
     assert second.wait(faults.PATIENCE) == 0
     first.wait(faults.PATIENCE)
 
 
 def test_a_killed_writer_leaves_no_run_and_its_remains_go(store: RunStore) -> None:
     code = HOLD.replace('print("held"', 'w = RunStore(sys.argv[1]).writing("k", None); w.__enter__(); print("held"')
-    child = subprocess.Popen([sys.executable, "-c", code, str(store.root), "600"], stdout=subprocess.PIPE, text=True)
-    assert child.stdout and child.stdout.readline() == "held\n"
+    child = _holder(store, 600, code)
+    assert (_said(child), _said(child)) == ("begun", "held")
     child.kill()
     child.wait(faults.PATIENCE)
     assert len(list((store.root / ".partial").iterdir())) == 1

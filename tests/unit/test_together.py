@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +14,13 @@ from xling_utils import chapters
 from xling_utils.book.recording import EVERY_RUN
 from xling_utils.chapters.together import ahead
 from xling_utils.core.errors import UserError
+from xling_utils.core.scales import scale
+from xling_utils.core.specs import LANGUAGES, RunSpec
 from xling_utils.measures import names, pool
 from xling_utils.runs import ensuring
 from xling_utils.runs.compute import Compute
+from xling_utils.runs.processes import Task
+from xling_utils.runs.store import RunStore
 
 CHAPTERS = ("02_window_size", "03_overlap")
 
@@ -74,15 +81,35 @@ def test_runs_are_divided_over_as_many_processes_as_asked(monkeypatch: pytest.Mo
     assert divided == [3, 1, 2]
 
 
-def test_longer_measures_begin_first() -> None:
-    asked = [((("a",), task), Path()) for task in (names.WORDS, names.LANGUAGE_MEANS, "NLI")]
-    assert min(asked, key=pool._longest_first)[0][1] == names.LANGUAGE_MEANS
+def test_longer_measures_begin_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    begun = []
+
+    class Measuring(ThreadPoolExecutor):
+        def __init__(self, *_: Any, **__: Any) -> None:
+            super().__init__(1)
+
+        def submit(self, measure: Any, keys: Any, task: Any, /, *_: Any, **__: Any) -> Any:
+            begun.append(task)
+            return super().submit(int)
+
+    monkeypatch.setattr(pool, "ProcessPoolExecutor", Measuring)
+    monkeypatch.setattr(pool, "_started", lambda _: multiprocessing)
+    asked = {(("a",), task): tmp_path for task in (names.WORDS, names.LANGUAGE_MEANS, "NLI", names.CONTEXTUAL)}
+    pool._measure_all(asked, scale("smoke"), tmp_path, Compute())
+    assert begun == [names.LANGUAGE_MEANS, names.CONTEXTUAL, names.WORDS, "NLI"]
 
 
-def test_ensure_takes_longest_runs_first() -> None:
-    from xling_utils.core.scales import scale
-    from xling_utils.core.specs import LANGUAGES
+def test_ensure_takes_longest_runs_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    taken: list[RunSpec] = []
 
+    def train(groups: Sequence[Sequence[Task]], *_: Any) -> None:
+        taken.extend(task.spec for group in groups for task in group)
+        raise InterruptedError
+
+    monkeypatch.setattr(ensuring, "_train_here", train)
+    monkeypatch.setattr(ensuring, "_fingerprint", lambda *_: "text")
     sizes = scale("controlled")
     runs = [sizes.bert(("en", "fr"), 1_500, 1), sizes.joint(LANGUAGES, 1), sizes.untrained(("en", "fr"), 1_500, 1)]
-    assert sorted(runs, key=ensuring._work, reverse=True) == [runs[1], runs[0], runs[2]]
+    with pytest.raises(InterruptedError):
+        ensuring.ensure(runs, store=RunStore(tmp_path), progress=False)
+    assert taken == [runs[1], runs[0], runs[2]]

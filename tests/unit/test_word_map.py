@@ -37,6 +37,14 @@ def test_the_plane_is_where_pairs_differ_most() -> None:
     assert abs(plane[1, 0]) > 0.99 and abs(plane[3, 1]) > 0.99
 
 
+def apart(pairs: pd.DataFrame) -> float:
+    """How far translations lie from each other, against words that are none: a ratio of medians."""
+    english, french = (pairs.xs(language, axis=1, level="language")[["x", "y"]].to_numpy() for language in ("en", "fr"))
+    distances = np.linalg.norm(english[:, None] - french, axis=-1)
+    own = np.eye(len(pairs), dtype=bool)
+    return float(np.median(distances[own]) / np.median(distances[~own]))
+
+
 @pytest.mark.parametrize("scale", list(word_map.WORLDS))
 def test_the_committed_map_tells_what_its_caption_says(scale: str) -> None:
     table = word_map.load(scale)
@@ -49,6 +57,8 @@ def test_the_committed_map_tells_what_its_caption_says(scale: str) -> None:
     distance = np.hypot(pairs["x"]["en"] - pairs["x"]["fr"], pairs["y"]["en"] - pairs["y"]["fr"])
     last, first = distance[word_map.SNAPSHOTS], distance[0]
     assert len(last) > 35 and len(last) == len(first)
+    first_apart, last_apart = (apart(pairs.loc[frame]) for frame in (0, word_map.SNAPSHOTS))
+    assert last_apart < 0.7 and last_apart < 0.7 * first_apart
 
 
 def test_a_frame_is_chosen_below_the_chart() -> None:

@@ -79,7 +79,7 @@ def levels(factor: str, rows: pd.DataFrame, scale: Scale) -> list[str]:
     there = list(dict.fromkeys(rows["condition"]))
     if factor in (*COUNTED, "parameters", "four languages"):
         return sorted(there, key=lambda level: int("".join(filter(str.isdigit, level))))
-    first, known = base_levels(scale)[factor], list(NAMED[factor][-1].values())
+    first, known = base_levels(scale)[factor], list(NAMED[factor][-1].values()) if factor in NAMED else there
     return sorted(there, key=lambda level: (level != first, known.index(level)))
 
 
