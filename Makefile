@@ -72,8 +72,11 @@ book: $(READY)
 pdf: $(READY) $(BROWSER)
 	$(BIN)/python -m tests.book.pdf
 
-# First what draws the book and, beside it, long files that do not look at it; what looks at every page is the longest file.
-FIRST := tests/book/test_files.py tests/integration/test_commands.py tests/integration/test_probe.py
+# First what draws the book and, beside it, long files that do not look at it; then what looks at every page, which is the
+# longest. File by file, as pytest puts those of a folder in order.
+FIRST := $(addprefix tests/,book/test_files.py integration/test_commands.py integration/test_probe.py \
+  integration/test_chapters_2_to_4.py book/test_pages.py)
+TESTS = $(FIRST) $(filter-out $(FIRST),$(foreach room,integration book unit,$(sort $(wildcard tests/$(room)/test_*.py))))
 
 test: $(READY) $(BROWSER)
 	$(BIN)/ruff check .
@@ -85,7 +88,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 behaviour: $(READY) $(BROWSER)
-	$(PYTEST) --dist loadfile --no-loadscope-reorder $(FIRST) tests/book tests/integration tests/unit
+	$(PYTEST) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 tested: $(READY)
 	mkdir -p _build/ledger $(TESTED)/_build && ln -sfn ../../ledger $(TESTED)/_build/ledger

@@ -171,10 +171,14 @@ def within(seconds: float = SECONDS) -> Iterator[None]:
 
 
 def survives(read: Callable[[], object], path: Path, count: int, written: Callable[[bytes], bytes] = bytes) -> None:
-    """Runs ``read`` on ``count`` mutations of the file ``path``, each ``written`` to it (packed, for one).
+    """Runs ``read`` on the file ``path``, which must be sound, and on ``count`` mutations of it, each ``written`` to it
+    (packed, for one). A number that it returns is an exit code.
 
     A :class:`UserError` must be one line without control characters that names the file, or its folder.
     """
+    with within():
+        code = read()
+    assert not isinstance(code, int) or code == 0, f"{path} is refused as it is"
     found = path.read_bytes()
     sound = found if written is bytes else _unwritten(path, written)
 

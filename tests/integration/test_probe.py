@@ -153,7 +153,7 @@ def test_a_chapter_measures_its_runs_on_translations_of_ones_own(
 
 def test_mistakes_are_one_line(project: Path, data: Path, tmp_path: Path, xling: Call) -> None:
     done = xling(project, "probe", str(tmp_path / "nothing"), "--data", str(data), "--languages", "fr")
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "no configuration" in done.stderr
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "no such folder" in done.stderr
     model = families.saved(tmp_path / "model", "BERT", text())
     done = xling(project, "probe", str(model), "--data", str(data), "--languages", "fr,sw")
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "test.sw.tsv" in done.stderr

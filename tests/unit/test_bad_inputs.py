@@ -103,7 +103,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "data {}": (),
     "data check data --chapter {}": (),
     "data check data --languages {}": NO_LANGUAGES,
-    "data pack data --out out --languages {}": NO_LANGUAGES,
+    "data pack data --out out --languages {}": (),
     "probe nowhere --data data --languages {}": (),
     "probe nowhere --data data --languages fr --pooling {}": (),
     "probe nowhere --data data --languages fr --aligned {}": (),

@@ -58,7 +58,7 @@ def test_a_run_is_what_its_manifest_says_or_counts_as_absent(name: str, runs: Ru
     path = runs.root / KEY
     sound = (path / name).read_bytes()
 
-    def read() -> None:
+    def read() -> int:
         answered("runs", "list")
         verified = answered("runs", "verify")
         store._verified.clear()  # as in a new process
@@ -69,6 +69,7 @@ def test_a_run_is_what_its_manifest_says_or_counts_as_absent(name: str, runs: Ru
             damaged.rename(path)
         elif name != "manifest.json":
             assert (path / name).read_bytes() == sound, "changed, and used"
+        return verified
 
     survives(read, path / name, count)
 
@@ -78,13 +79,14 @@ def test_a_run_is_what_its_manifest_says_or_counts_as_absent(name: str, runs: Ru
 def test_a_run_of_another_version_is_read_or_refused(name: str, runs: RunStore, count: int) -> None:
     path = runs.root / KEY
 
-    def read() -> None:
+    def read() -> int:
         (path / "manifest.json").unlink()
         store._write_manifest(path, KEY)
-        answered("runs", "show", KEY)
+        code = answered("runs", "show", KEY)
         run = runs.get(KEY)
         assert run is not None
         assert len(run.trace.columns) and len(records._provenance_rows(runs, [KEY])) == 1
+        return code
 
     survives(read, path / name, count)
 

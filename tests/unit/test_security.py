@@ -148,7 +148,7 @@ def test_words_of_a_dictionary_stay_text_in_the_explorer() -> None:
 def test_text_in_a_chart_stays_text() -> None:
     spec = {"title": HOSTILE, "description": HOSTILE, "datasets": {"a": [{HOSTILE: HOSTILE}]}}
     shown = offline.chart_html(spec, offline.describe(spec))
-    assert shown.count("<") == 6 and shown.count("</script>") == 1, "the element's own tags"
+    assert shown.count("<") == 10 and shown.count("</script>") == 1, "the element's own tags"
     start = shown.index('json">') + 6
     by_column = {"count": 1, "columns": {HOSTILE: [HOSTILE]}}
     assert json.loads(shown[start : shown.index("</script>")]) == spec | {"datasets": {"a": by_column}}

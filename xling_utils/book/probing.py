@@ -141,9 +141,10 @@ def _lay_out(root: Path, place: Path, chapters: Sequence[str]) -> None:
 
 
 def _alone(text: str, chapters: Sequence[str]) -> str:
-    """References to pages that the small book lacks, and to the glossary, as plain words."""
+    """References to pages that the small book lacks, to the log, and to the glossary, as plain words."""
     pages = "|".join((*chapters, "metrics", "bibliography"))
     text = re.sub(r"\{(?:doc|term)\}`([^<`]+?)\s*<[^>]*>`", r"\1", text)
+    text = re.sub(r"\{ref\}`([^<`]+?)\s*<negative-[^>]*>`", r"\1", text)
     text = re.sub(r"\{term\}`([^`]+)`", r"\1", text)
     return re.sub(rf"\{{doc\}}`(?:[./a-z]*/)?(?!(?:{pages})`)([^`]+)`", r"the chapter \1 of the book", text)
 

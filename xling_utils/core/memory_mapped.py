@@ -59,7 +59,8 @@ class Lines:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._file.close()
+        with _room():  # what the disk had no room for is tried again
+            self._file.close()
 
     def add(self, lines: Iterable[str]) -> int:
         """Puts down ``lines`` without line feeds, and says where."""

@@ -59,12 +59,14 @@ def _kept(made_of: Sequence[object], draw: Callable[[], Dataset]) -> Dataset:
         with held(path.with_suffix(".lock")):  # whoever wants the same meanwhile waits instead of drawing it too
             if not path.exists():
                 drawn = draw()
-                with writable(path, SETTING):
-                    draft = path.with_suffix(f".{os.getpid()}")
-                    feather.write_feather(
-                        drawn.data.table, draft, compression="uncompressed"
-                    )  # what is packed cannot be mapped
-                    draft.replace(path)
+                draft = path.with_suffix(f".{os.getpid()}")
+                try:
+                    with writable(path, SETTING):
+                        # What is packed cannot be mapped.
+                        feather.write_feather(drawn.data.table, draft, compression="uncompressed")
+                        draft.replace(path)
+                finally:
+                    draft.unlink(missing_ok=True)
     return datasets.Dataset(feather.read_table(path, memory_map=True), fingerprint=name)
 
 
