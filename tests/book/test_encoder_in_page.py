@@ -16,6 +16,7 @@ from selenium.webdriver.common.keys import Keys
 from transformers import BertConfig, BertForMaskedLM
 
 from tests.book.browser import Browser
+from tests.integration.test_benchmarks import number, run, table
 from xling_utils import corpora
 from xling_utils.book import encoder_script
 from xling_utils.book.published_book import STATIC
@@ -213,3 +214,16 @@ def test_without_scripts_the_page_shows_an_example(kept: Bundled, book: Path, br
         assert "Predicted tokens by language" in widget.text
     finally:
         browser._cdp("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_its_benchmark_compares_an_answer_with_one_of_all_scores(
+    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XLING_BOOK_HTML", str(book))
+    rows = table(run("in_page", "--quick", folder=tmp_path))
+    assert {(row["towards"], row["throttled"]) for row in rows} == {
+        (target, rate) for target in ("fr", "ru", "zh") for rate in ("1 times", "4 times")
+    }
+    for row in rows:
+        ratio = number(row["an answer"]) / number(row["with all scores"])
+        assert ratio == pytest.approx(number(row["ratio"]), abs=0.02)

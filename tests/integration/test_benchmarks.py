@@ -123,19 +123,6 @@ def test_retrieval_memory(tmp_path: Path) -> None:
     assert number(rows["cosine"]["peak above them"]) > block, "the scores of a block were not counted"
 
 
-def test_in_page(tmp_path: Path) -> None:
-    text = run("in_page", "--quick", folder=tmp_path)
-    if text.startswith("skipped"):
-        pytest.skip(text)
-    rows = table(text)
-    assert {(row["towards"], row["throttled"]) for row in rows} == {
-        (target, rate) for target in ("fr", "ru", "zh") for rate in ("1 times", "4 times")
-    }
-    for row in rows:
-        ratio = number(row["an answer"]) / number(row["with all scores"])
-        assert ratio == pytest.approx(number(row["ratio"]), abs=0.02)
-
-
 @pytest.mark.soak
 def test_growth(run_here: Callable[..., str]) -> None:
     text = run_here("growth", "--quick")
