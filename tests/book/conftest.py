@@ -39,10 +39,10 @@ def book(testrun_uid: str) -> Path:
 
 
 def _drawn() -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("XLING_", "MAKE"))}
-    environment.pop("MFLAGS", None)
+    own = ("XLING_", "MAKE", "MFLAGS")
+    given = {name: value for name, value in os.environ.items() if not name.startswith(own)}
     command = ["make", "tested"]
-    made = subprocess.run(command, cwd=REPOSITORY, env=environment, stdout=PIPE, stderr=STDOUT, text=True, check=False)
+    made = subprocess.run(command, cwd=REPOSITORY, env=given, stdout=PIPE, stderr=STDOUT, text=True, check=False)
     return f"{made.returncode}\n{made.stdout}"
 
 

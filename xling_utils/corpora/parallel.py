@@ -45,7 +45,9 @@ def distinct(said: Mapping[str, Sequence[str]], count: int) -> dict[str, list[st
     seen: dict[str, set[str]] = {language: set() for language in said}
     rows: list[tuple[str, ...]] = []
     for row in zip(*said.values(), strict=True):
-        if len(rows) < count and not any(text in seen[language] for language, text in zip(said, row, strict=True)):
+        if len(rows) == count:
+            break
+        if not any(text in seen[language] for language, text in zip(said, row, strict=True)):
             rows.append(row)
             for language, text in zip(said, row, strict=True):
                 seen[language].add(text)
