@@ -66,7 +66,9 @@ class Browser:
         for flag in (*FLAGS, f"--user-data-dir={profile}"):
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(options, webdriver.ChromeService(driver))
+        # A socket of Chromium's lies below TMPDIR, and the path of a socket has at most 107 characters.
+        service = webdriver.ChromeService(driver, env=os.environ | {"TMPDIR": "/tmp"})
+        self.driver = webdriver.Chrome(options, service)
         self.driver.set_page_load_timeout(PATIENCE)
         self.driver.set_script_timeout(PATIENCE)
         self.requests: list[str] = []
