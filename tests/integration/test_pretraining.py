@@ -28,7 +28,7 @@ from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import RECIPE, scale
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, Form, RunSpec, StaticSpec, TokenizerSpec
-from xling_utils.models import encoder, precision, tokenization, transformers_format
+from xling_utils.models import encoder, parameters, precision, tokenization, transformers_format
 from xling_utils.runs import checkpoints, pretraining, store
 from xling_utils.runs.batches import Batches
 from xling_utils.runs.pretraining import train
@@ -115,7 +115,7 @@ def test_files_reports_and_extras(whole):
     ]
     assert reports == [{"done": n, "total": 20, "tokens": n * 16 * 24} for n in range(1, 21)]
     assert extras["tokens"] == 20 * 16 * 24 and extras["vocabulary"] == SIZE
-    assert extras["parameters"] == encoder.parameter_count(RUN.model, SIZE)
+    assert extras["parameters"] == parameters.parameter_count(RUN.model, SIZE)
     assert set(extras["corpus_tokens"]) == {"en", "ru"} and extras["seconds"] > 0
     json.dumps(extras)
 

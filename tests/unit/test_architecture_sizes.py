@@ -9,7 +9,8 @@ from transformers import BertConfig, BertForPreTraining
 from xling_utils.chapters.architecture import sizes
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import EncoderSpec
-from xling_utils.models.encoder import Encoder, parameter_count
+from xling_utils.models.encoder import Encoder
+from xling_utils.models.parameters import parameter_count
 
 PAPER = EncoderSpec(12, 768, 12, 3072, 512)
 TABLES = sizes.sizes()

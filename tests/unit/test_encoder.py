@@ -13,7 +13,8 @@ from transformers import BertConfig, BertForMaskedLM, BertForPreTraining
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import EncoderSpec
 from xling_utils.models import encoder, transformers_format
-from xling_utils.models.encoder import Encoder, Encoders, parameter_count
+from xling_utils.models.encoder import Encoder, Encoders
+from xling_utils.models.parameters import parameter_count
 
 SPEC = EncoderSpec(layers=3, width=24, heads=4, intermediate=40, positions=16)
 VOCABULARY = 50

@@ -14,6 +14,7 @@ from xling_utils.chapters.sized import sized
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import LANGUAGES, EncoderSpec, RunSpec, StaticSpec, written_language
+from xling_utils.models.parameters import parameter_count
 from xling_utils.models.tokenization import id_count
 
 MODULES = {
@@ -195,8 +196,6 @@ def plan(
 
 def size_of(spec: RunSpec) -> dict[str, Any]:
     """``parameters``, ``tokens`` and ``operations`` of a run, as :func:`plan` has them."""
-    from xling_utils.models.encoder import parameter_count
-
     languages = len(spec.corpus.languages)
     vocabulary, training = _vocabulary(spec), spec.training
     tokens = training.steps * training.batch * training.length if training else 0

@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING
 from xling_utils.core.doors import late
 
 if TYPE_CHECKING:
-    from xling_utils.models import encoder, optimizers, precision, static_vectors, tokenization, transformers_format
+    from xling_utils.models import (
+        encoder,
+        optimizers,
+        parameters,
+        precision,
+        static_vectors,
+        tokenization,
+        transformers_format,
+    )
 else:
     __getattr__, __all__ = late(__file__)

@@ -230,16 +230,3 @@ def _initialise(encoder: Encoder, spec: EncoderSpec) -> None:
     sinusoids = torch.where(waves % 2 == 0, angles.sin(), angles.cos())
     with torch.no_grad():
         encoder.positions.weight.copy_(SINUSOID_SCALE * sinusoids)
-
-
-def parameter_count(spec: EncoderSpec, vocabulary_size: int, languages: int = 1) -> int:
-    """Trainable parameters of :class:`Encoders`, the tied decoder counted once, without building them."""
-    d, f = spec.width, spec.intermediate
-    places = (spec.positions + 2) * d
-    embeddings = vocabulary_size * d + vocabulary_size + places + 2 * d
-    block = 3 * d * d + 3 * d + d * d + d + 2 * d + 2 * d * f + f + d + 2 * d
-    heads = d * d + d + 2 * d + (d * d + d + 2 * d + 2 if spec.next_sentence else 0)
-    once = embeddings + spec.layers * block + heads
-    own = embeddings if spec.separate_embeddings else places * spec.separate_positions
-    again = own + spec.separate_blocks * block
-    return once + (languages - 1) * again

@@ -154,7 +154,7 @@ def _train_stack(request: dict[str, Any], store: RunStore, specs: dict[str, RunS
 
 def _emulated(spec: RunSpec) -> bool:
     """Whether the run wants products for which nothing here has instructions."""
-    if spec.training is None:
+    if spec.training is None or not spec.training.precision:
         return False
     from xling_utils.models import precision  # after the number of threads, which torch reads once
 

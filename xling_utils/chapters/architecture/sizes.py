@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import EncoderSpec
+from xling_utils.models.parameters import parameter_count
 
 VOCABULARY, POSITIONS = 60_000, 512
 RATIO = 4.0
@@ -59,8 +60,6 @@ def pretraining_parameters(spec: EncoderSpec, vocabulary: int) -> int:
 
     Raises :class:`UserError` for an encoder with separate parts, which that class cannot express.
     """
-    from xling_utils.models.encoder import parameter_count
-
     if spec.separate:
         raise UserError("architecture sizes: BertForPreTraining has no separate parts; count the shared encoder")
     return parameter_count(replace(spec, next_sentence=True), vocabulary)
@@ -100,10 +99,8 @@ def fixed_parameters(base: EncoderSpec, vocabulary: int, *, layers: int) -> Enco
     """``base`` with another depth and as many parameters, as near as a width that its heads divide can come.
 
     Heads and positions stay, the feed-forward is four times the width. Counted is what is trained here
-    (:func:`xling_utils.models.encoder.parameter_count`). Raises :class:`UserError` when no width is small enough.
+    (:func:`xling_utils.models.parameters.parameter_count`). Raises :class:`UserError` when no width is small enough.
     """
-    from xling_utils.models.encoder import parameter_count
-
     target = parameter_count(base, vocabulary)
     return _nearest(replace(base, layers=layers), target, vocabulary, RATIO, parameter_count)
 
