@@ -12,6 +12,7 @@ what it takes is averaged, and without it all layers are.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -114,20 +115,21 @@ class Rows:
         table = self._tables.get(where["chapter"])
         if table is None or TYPOLOGY in where:
             return set()
-        selected = self._selected(table, where)
-        return {run for column in ("run", "beside") if column in selected for run in selected[column].dropna()}
+        selected = self._selected(table, where, [column for column in ("run", "beside") if column in table])
+        return {run for column in selected for run in selected[column].dropna()}
 
     def _means(self, rows: pd.DataFrame, where: Selection, keys: Sequence[str]) -> pd.Series:
         if TYPOLOGY in where:
             return _distances(rows)
-        rows, named = self._selected(rows, where), "language" in where
+        _known(set(keys), rows)
+        rows, named = self._selected(rows, where, [*keys, "value", "beside_English"]), "language" in where
         if where.get("language") == "en" and rows["beside_English"].notna().all():
             rows, named = rows.assign(language=rows["beside_English"]), False
-        _known(set(keys), rows)
         by = [key for key in keys if key != "language" or not named]
         return rows.groupby(by)["value"].mean()
 
-    def _selected(self, rows: pd.DataFrame, where: Selection) -> pd.DataFrame:
+    def _selected(self, rows: pd.DataFrame, where: Selection, columns: Sequence[str]) -> pd.DataFrame:
+        """The ``columns`` of the rows that ``where`` selects."""
         wanted = dict.fromkeys((c for c in EMPTY_UNLESS_NAMED if c in rows), None) | dict(where)
         _known(set(wanted) - {"chapter"}, rows)
         kept = np.ones(len(rows), dtype=bool)
@@ -136,12 +138,13 @@ class Rows:
         for column, value in wanted.items():
             if column not in ("chapter", "layer") and value not in EXTREMES:
                 kept &= self._mask(where["chapter"], column, value)
-        rows = rows[kept]
-        for column in (column for column, value in wanted.items() if value in EXTREMES):
+        extremes = [column for column, value in wanted.items() if value in EXTREMES]
+        rows = rows.loc[kept, list(dict.fromkeys([*columns, *extremes, "layer", "deepest"]))]
+        for column in extremes:
             if wanted[column] == "least" and rows[column].nunique() < 2:
                 rows = rows[:0]  # there is no more to be less than
             rows = rows[rows[column] == (rows[column].min() if wanted[column] == "least" else rows[column].max())]
-        return of_layers(rows, where.get("layer"), self._middle)
+        return of_layers(rows, where.get("layer"), self._middle)[list(columns)]
 
     def _mask(self, chapter: str, column: str, value: Any) -> npt.NDArray[np.bool_]:
         """Where ``column`` has ``value``, or one of a list of them; claims share most of these."""
@@ -189,7 +192,7 @@ def measured(used: set[str], selections: Mapping[str, Selection], rows: Rows, ov
 
 def by_seed(values: pd.Series) -> Sample:
     """Of values by seed and language: those that are comparable, a mean a seed."""
-    values = _balanced(values.replace([np.inf, -np.inf], np.nan).dropna())
+    values = _balanced(values[np.isfinite(values)])
     seeds = values.groupby("seed").mean()
     if len(seeds) == 1 and "language" in values.index.names and len(values) > 1:
         return Sample(tuple(values), "languages")
@@ -230,7 +233,8 @@ def _known(columns: set[str], rows: pd.DataFrame) -> None:
 def _with_keys(table: pd.DataFrame) -> pd.DataFrame:
     deepest = table.groupby("run")["layer"].transform("max")
     beside = chapters.beside_english(table)
-    return table.assign(language=chapters.language(table), deepest=deepest, beside_English=beside)
+    whole = table.assign(language=chapters.language(table), deepest=deepest, beside_English=beside)
+    return whole.astype(dict.fromkeys(whole.select_dtypes("str").columns, object))
 
 
 @cache
@@ -241,8 +245,9 @@ def _distance(language: str) -> float:
 
 
 def _distances(rows: pd.DataFrame) -> pd.Series:
-    there = [language for language in LANGUAGES[1:] if language in set(rows["language"])]
-    return pd.Series({language: _distance(language) for language in there}).rename_axis("language")
+    there = set(rows["language"])
+    found = {language: _distance(language) for language in LANGUAGES[1:] if language in there}
+    return pd.Series(found).rename_axis("language")
 
 
 def _joined(columns: Sequence[pd.Series]) -> pd.DataFrame:
@@ -258,20 +263,31 @@ def _balanced(values: pd.Series) -> pd.Series:
     one over five languages are no two observations of one thing. All of them where seeds take languages in turn."""
     if "language" not in values.index.names or values.empty:
         return values
-    seeds = values.groupby("language").size()
-    if len(seeds) > 1 and (values.groupby("seed").size() == 1).all():
+    keys = _keys(values)
+    have = Counter(language for _, language in keys)
+    if len(have) > 1 and len(keys) == len({seed for seed, _ in keys}):
         return values
-    table = values.unstack("language")[list(seeds.index[seeds == seeds.max()])].dropna()
-    return values if table.empty else table.stack()
+    most = {language for language, count in have.items() if count == max(have.values())}
+    whole = Counter(seed for seed, language in keys if language in most)
+    kept = [language in most and whole[seed] == len(most) for seed, language in keys]
+    return values[kept] if any(kept) else values
 
 
 def _languages(values: pd.Series) -> tuple[str, ...]:
     """The languages of each seed, where they are not the same for all."""
     if "language" not in values.index.names:
         return ()
-    index = values.index.to_frame(index=False)
-    found = index.groupby("seed")["language"].agg(lambda languages: " ".join(sorted(languages)))
-    return tuple(found) if found.nunique() > 1 else ()
+    spoken: dict[Any, list[str]] = {}
+    for seed, language in sorted(_keys(values)):
+        spoken.setdefault(seed, []).append(language)
+    found = tuple(map(" ".join, spoken.values()))
+    return found if len(set(found)) > 1 else ()
+
+
+def _keys(values: pd.Series) -> list[tuple[Any, str]]:
+    """Seed and language of each."""
+    index = values.index
+    return list(zip(index.get_level_values("seed"), index.get_level_values("language"), strict=True))
 
 
 def _correlations(pairs: pd.DataFrame, by: Sequence[str], fewest: int, ranks: bool) -> pd.Series:
@@ -280,9 +296,5 @@ def _correlations(pairs: pd.DataFrame, by: Sequence[str], fewest: int, ranks: bo
     for key, group in pairs.dropna().groupby(list(by)):
         if len(group) >= fewest and (group.nunique() > 1).all():
             found[key] = group["x"].corr(group["y"], method="spearman" if ranks else "pearson")
-    index = (
-        pd.MultiIndex.from_tuples(found, names=list(by))
-        if found
-        else pd.MultiIndex.from_arrays([[]] * len(by), names=list(by))
-    )
+    index = pd.MultiIndex.from_tuples(list(found), names=list(by))
     return pd.Series(list(found.values()), index=index, dtype=float)
