@@ -18,5 +18,5 @@ def test_the_pages_become_one_file_with_bookmarks(sample_html: Path, browser: Br
     assert len(printed.pages) == sheets > 1
     assert len(printed.outline) == len(pages(HERE / "sample"))
     text = "".join(page.extract_text() for page in printed.pages)
-    assert "Show code cell" not in text
+    assert "Show the code" not in text
     assert "Figure" in text, "a figure's caption is printed"
