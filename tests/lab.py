@@ -20,7 +20,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from tests.book.browser import FLAGS, executables
+from tests.book.browser import started
 from tests.faults import PATIENCE
 
 REPOSITORY = Path(__file__).parents[1]
@@ -94,15 +94,8 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 @contextmanager
 def reading(profile: Path) -> Iterator[webdriver.Chrome]:
     """Chromium that can reach nothing but this machine."""
-    chromium, driver = executables()
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
     alone = f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {HOST}"
-    for flag in (*FLAGS, f"--user-data-dir={profile}", alone, "--window-size=1000,900"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    browser = webdriver.Chrome(options, webdriver.ChromeService(driver))
-    browser.set_page_load_timeout(PATIENCE)
+    browser = started(profile, alone, "--window-size=1000,900")
     try:
         yield browser
     finally:

@@ -56,20 +56,26 @@ def executables() -> tuple[str, str]:
     return browser, driver
 
 
+def started(profile: Path, *flags: str) -> webdriver.Chrome:
+    """Chromium with what it notes in ``profile``, and further ``flags``; its console and its requests are kept."""
+    browser, driver = executables()
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for flag in (*FLAGS, f"--user-data-dir={profile}", *flags):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    # A socket of Chromium's lies below TMPDIR, and the path of a socket has at most 107 characters.
+    service = webdriver.ChromeService(driver, env=os.environ | {"TMPDIR": "/tmp"})
+    chromium = webdriver.Chrome(options, service)
+    chromium.set_page_load_timeout(PATIENCE)
+    return chromium
+
+
 class Browser:
     """One Chromium for many pages. `open` returns when formulas, charts and widgets are drawn and no colour changes."""
 
     def __init__(self, profile: Path) -> None:
-        browser, driver = executables()
-        options = webdriver.ChromeOptions()
-        options.binary_location = browser
-        for flag in (*FLAGS, f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        # A socket of Chromium's lies below TMPDIR, and the path of a socket has at most 107 characters.
-        service = webdriver.ChromeService(driver, env=os.environ | {"TMPDIR": "/tmp"})
-        self.driver = webdriver.Chrome(options, service)
-        self.driver.set_page_load_timeout(PATIENCE)
+        self.driver = started(profile)
         self.driver.set_script_timeout(PATIENCE)
         self.requests: list[str] = []
 

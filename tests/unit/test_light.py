@@ -48,3 +48,13 @@ numbers.values(), ledger_page.page(), front_page.figure("taken away")
 print(*(name for name in {HEAVY} if name in sys.modules))
 """
     assert loaded(code) == []
+
+
+def test_planning_builds_no_encoder_to_count_its_parameters() -> None:
+    code = f"""
+import sys
+from xling_utils.chapters import planning
+assert planning.plan("02_window_size", "paper", languages=["fr"], seeds=1)[0]["parameters"] > 1e8
+print(*(name for name in {HEAVY} if name in sys.modules))
+"""
+    assert loaded(code) == []
