@@ -11,16 +11,14 @@ import pandas as pd
 import pytest
 
 from tests import smoke
-from tests.given import DATA, ROOT
+from tests.given import ROOT
 from xling_utils import chapters
-from xling_utils.chapters import records
 from xling_utils.chapters.data_size import explorer
 from xling_utils.chapters.data_size import plan as data_size
 from xling_utils.charts.offline import VEGALITE
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
 from xling_utils.measures import names, pool
-from xling_utils.measures.tasks import registry
 from xling_utils.runs.ensuring import ensure
 from xling_utils.runs.store import RunStore
 
@@ -95,19 +93,3 @@ def test_papermill_runs_the_notebook_directly(smoke_store: RunStore, table: pd.D
     shown = [o for cell in notebook.cells for o in cell.get("outputs", []) if "data" in o]
     assert sum(VEGALITE in o["data"] for o in shown) >= 6
     assert sum('class="in-page neighbours"' in o["data"].get("text/html", "") for o in shown) == 1, "for its page"
-
-
-def test_a_committed_record_on_real_text_is_reproduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not DATA.is_dir():
-        pytest.skip(f"no real text at {DATA}")
-    monkeypatch.setenv("XLING_STORE", str(tmp_path))
-    natural = scale("natural")
-    planned = next(p for p in data_size.grid(natural, ["fr"], 1, "headline") if dict(p.condition)["model"] == "GloVe")
-    run = smoke.trained(RunStore(tmp_path), planned.spec, data=DATA)[planned.spec]
-    rows = registry.rows(names.WORDS, [run], natural, DATA)
-    live = chapters.labelled("01_data_size", dict(planned.condition), planned.spec.seed, rows, "natural")
-    live.to_csv(tmp_path / "live.csv", index=False)
-    live = pd.read_csv(tmp_path / "live.csv", keep_default_na=False, na_values=[""])
-    same = records.compare(live, records.load("01_data_size", "natural"))
-    assert len(same) == len(live), "the record of this run is missing, or the text is another"
-    assert (same["live"] - same["recorded"]).abs().max() < 0.01  # processors round differently

@@ -1,0 +1,99 @@
+"""Does a committed record of real text come out again, digit for digit?
+
+    python benchmarks/reproduced.py --data DIR [CHAPTER...]
+
+For each chapter the encoder is trained again that was, of those that a processor of this machine's name has trained for
+its committed rows, the last to be finished; on as many threads as then, from an empty store in a temporary folder. It
+is measured at all that the chapter asks of it, and compared row by row with what is committed, in six digits. Where no
+processor of this name has trained any, it is one of another, and the table says so: other processors round differently,
+and training makes much of little. The name does not say all: of *AMD EPYC* some have instructions for bfloat16.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+from _machine import machine
+
+from xling_utils import chapters
+from xling_utils.chapters import records
+from xling_utils.core.scales import scale
+from xling_utils.core.specs import EncoderSpec, run_from_dict
+from xling_utils.measures import kept_rows
+from xling_utils.runs import Compute
+from xling_utils.runs.provenance import environment
+
+SCALE = "natural"
+
+
+def main() -> None:
+    """Prints a markdown table, a row for each chapter."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("chapter", nargs="*", help="01_data_size, ...; all that have records if none is named")
+    parser.add_argument("--data", type=Path, help="directory of real text")
+    parser.add_argument("--quick", action="store_true", help="the run of a chapter that took least")
+    args = parser.parse_args()
+    if not args.data:
+        print("skipped: name a directory of real text: python benchmarks/reproduced.py --data DIR")
+        return
+    names = args.chapter or [name for name in chapters.MODULES if len(records.provenance(name, SCALE))]
+    head = ("chapter", "run", "languages", "seed", "trained on", "threads", "rows", "the same", "largest difference")
+    print(f"{machine()}.\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for name in names:
+        print(f"| {' | '.join(map(str, reproduced(name, args.data, quick=args.quick)))} |", flush=True)
+
+
+def reproduced(chapter: str, data: Path, *, quick: bool) -> tuple[object, ...]:
+    """A row of the table: one run of ``chapter`` trained and measured again."""
+    planned, committed = chosen(chapter, data, quick=quick)
+    cores = sorted(os.sched_getaffinity(0))
+    with tempfile.TemporaryDirectory() as store:
+        os.environ["XLING_STORE"] = store
+        os.sched_setaffinity(0, cores[: int(committed["threads"])])  # a run by itself takes all that it may
+        try:
+            kept = chapters.prepare({chapter: [planned]}, scale(SCALE), Compute(data))
+        finally:
+            os.sched_setaffinity(0, cores)
+        rows = pd.concat([kept_rows.load(path) for path in kept.values()], ignore_index=True)
+    live = chapters.labelled(chapter, dict(planned.condition), planned.spec.seed, rows, SCALE)
+    live = kept_rows.from_csv(io.StringIO(kept_rows.to_csv(live)))
+    recorded = records.load(chapter, SCALE)
+    alone = recorded["beside"].isna() if "beside" in recorded else True
+    recorded = recorded[(recorded["run"] == committed["run"]) & alone]
+    both = records.compare(live, recorded)
+    if len(both) != len(recorded):
+        raise SystemExit(f"{chapter}: of {len(recorded)} committed rows of this run {len(both)} are measured today")
+    apart = (both["live"] - both["recorded"]).abs()
+    languages = ", ".join(planned.spec.corpus.languages)
+    of = committed["run"], languages, planned.spec.seed, committed["processor"], committed["threads"]
+    return chapter, *of, len(both), int((apart == 0).sum()), f"{apart.max():.2g}"
+
+
+def chosen(chapter: str, data: Path, *, quick: bool) -> tuple[chapters.Planned, pd.Series]:
+    """A run of the plan of ``chapter`` that was trained on a processor, and its line of provenance."""
+    runs = records.provenance(chapter, SCALE)
+    runs = runs.assign(of=[run_from_dict(json.loads(spec)) for spec in runs["spec"]])
+    on_processor = ~runs["processor"].str.contains("NVIDIA")
+    if not quick:
+        on_processor &= [isinstance(of.model, EncoderSpec) and of.training is not None for of in runs["of"]]
+    runs = runs[on_processor]
+    here = runs[runs["processor"] == environment(threads=1, processes=1)["processor"]]
+    runs = (here if len(here) else runs).sort_values("seconds" if quick else "finished", ascending=quick)
+    for _, run in runs.iterrows():
+        languages = [language for language in run["of"].corpus.languages if language != "en"]
+        seed = run["of"].corpus.seed
+        grid = chapters.planned(chapter, scale(SCALE), languages or ["fr"], 1, "all", data, seed)
+        for planned in grid:
+            if planned.spec == run["of"] and planned.beside is None:
+                return planned, run
+    raise SystemExit(f"{chapter}: no committed run of it was trained on a processor")
+
+
+if __name__ == "__main__":
+    main()
