@@ -81,7 +81,7 @@ def chosen(chapter: str, data: Path, *, quick: bool) -> tuple[chapters.Planned, 
     runs = runs.assign(of=[run_from_dict(json.loads(spec)) for spec in runs["spec"]])
     on_processor = ~runs["processor"].str.contains("NVIDIA")
     if not quick:
-        on_processor &= [isinstance(of.model, EncoderSpec) and of.training is not None for of in runs["of"]]
+        on_processor &= runs["of"].map(lambda of: isinstance(of.model, EncoderSpec) and of.training is not None)
     runs = runs[on_processor]
     here = runs[runs["processor"] == environment(threads=1, processes=1)["processor"]]
     runs = (here if len(here) else runs).sort_values("seconds" if quick else "finished", ascending=quick)
