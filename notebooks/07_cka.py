@@ -187,13 +187,13 @@ cka.transfer(real.recorded)
 
 # %% [markdown] tags=["of-the-record"]
 # Between real encoders that never met a rotation carries names with an F1 of .10<!-- value: names carried on real text --> and trees with a LAS of .15<!-- value: trees carried on real text -->, where random rotations
-# carry next to none. One encoder that reads both does better at names, as in the paper and not as in the controlled world: .17<!-- value: names of one bilingual on real text -->. Its lead is that of French, .30<!-- value: names of one bilingual on real text, French --> to
-# .17<!-- value: names carried on real text, French -->; in Chinese it is .04<!-- value: names of one bilingual on real text, Chinese --> to .04<!-- value: names carried on real text, Chinese -->. French spells most names as English does, and an encoder with one vocabulary may know them by that. Trees it has fewer, in both worlds:
+# carry next to none. One encoder that reads both does better at names, as in the paper and not as in the controlled world: .17<!-- value: names of one bilingual on real text -->. Its lead is that of French, .30<!-- value: names of one bilingual on real text, French --> against
+# .17<!-- value: names carried on real text, French -->; in Chinese it has .04<!-- value: names of one bilingual on real text, Chinese --> against .04<!-- value: names carried on real text, Chinese -->. French spells most names as English does, and an encoder with one vocabulary may know them by that. Trees it has fewer, in both worlds:
 # .06<!-- value: trees of one bilingual on real text -->. A rotation on top brings them to .16<!-- value: trees of one bilingual, rotated on real text -->, about what two encoders carry, and the names to no more than .16<!-- value: names of one bilingual, rotated on real text -->. That a rotation
 # on top helps parsing and not names is what Wu, Conneau et al. found (C, note 2).
 
 # %% [markdown] tags=["of-the-record"]
-# Over layers CKA and retrieval go together here, too; whether above .9, as in the paper, five seeds cannot tell:
+# Between encoders that never met CKA and retrieval go together over layers here, too; whether above .9, as in the paper, five seeds cannot tell. Within one encoder, without a rotation, they do not seem to:
 
 # %% tags=["hide-input", "of-the-record"]
 charts.show(cka.correlation(real.recorded))
