@@ -12,7 +12,6 @@ and training makes much of little. The name does not say all: of *AMD EPYC* some
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import os
 import sys
@@ -24,8 +23,9 @@ from _machine import machine
 
 from xling_utils import chapters
 from xling_utils.chapters import records
+from xling_utils.chapters.shared.contrasts import targets
 from xling_utils.core.scales import scale
-from xling_utils.core.specs import EncoderSpec, run_from_dict
+from xling_utils.core.specs import LANGUAGES, EncoderSpec, run_from_dict
 from xling_utils.measures import kept_rows
 from xling_utils.runs import Compute
 from xling_utils.runs.provenance import environment
@@ -65,13 +65,13 @@ def reproduced(chapter: str, planned: chapters.Planned, committed: pd.Series, da
             os.sched_setaffinity(0, cores)
         rows = pd.concat([kept_rows.load(path) for path in kept.values()], ignore_index=True)
     live = chapters.labelled(chapter, dict(planned.condition), planned.spec.seed, rows, SCALE)
-    live = kept_rows.from_csv(io.StringIO(kept_rows.to_csv(live)))
     recorded = records.load(chapter, SCALE)
     alone = recorded["beside"].isna() if "beside" in recorded else True
     recorded = recorded[(recorded["run"] == committed["run"]) & alone]
     both = records.compare(live, recorded)
-    if len(both) != len(recorded):
-        raise SystemExit(f"{chapter}: of {len(recorded)} committed rows of this run {len(both)} are measured today")
+    if not len(live) == len(both) == len(recorded):
+        counts = f"{len(live)} rows measured, {len(recorded)} committed, {len(both)} of a kind"
+        raise SystemExit(f"{chapter}, run {committed['run']}: {counts}")
     apart = (both["live"] - both["recorded"]).abs()
     languages = ", ".join(planned.spec.corpus.languages)
     of = committed["run"], languages, planned.spec.seed, committed["processor"], committed["threads"]
@@ -88,11 +88,11 @@ def chosen(chapter: str, data: Path, *, quick: bool) -> tuple[chapters.Planned, 
     runs = runs[on_processor]
     here = runs[runs["processor"] == environment(threads=1, processes=1)["processor"]]
     runs = (here if len(here) else runs).sort_values("seconds" if quick else "finished", ascending=quick)
+    rows = records.load(chapter, SCALE)
     for _, run in runs.iterrows():
-        languages = [language for language in run["of"].corpus.languages if language != "en"]
         seed = run["of"].corpus.seed
-        grid = chapters.planned(chapter, scale(SCALE), languages or ["fr"], 1, "all", data, seed)
-        for planned in grid:
+        languages = [language for language in targets(rows[rows["seed"] == seed]) if language in LANGUAGES]
+        for planned in chapters.planned(chapter, scale(SCALE), languages, 1, "all", data, seed):
             if planned.spec == run["of"] and planned.beside is None:
                 return planned, run
     return None

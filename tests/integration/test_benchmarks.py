@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests import smoke
-from tests.given import DATA
+from tests.given import DATA, real
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -94,10 +94,12 @@ def test_real_text(run_here: Callable[..., str]) -> None:
     assert "skipped: name a directory" in run_here("real_text")
 
 
-def test_reproduced(run_here: Callable[..., str]) -> None:
+def test_without_real_text_nothing_is_reproduced(run_here: Callable[..., str]) -> None:
     assert "skipped: name a directory" in run_here("reproduced")
-    if not DATA.is_dir():
-        pytest.skip(f"no real text at {DATA}")
+
+
+@real()
+def test_reproduced(run_here: Callable[..., str]) -> None:
     (row,) = table(run_here("reproduced", "--quick", "--data", str(DATA), "01_data_size"))
     assert row["chapter"] == "01_data_size" and number(row["rows"]) > 10
     assert number(row["largest difference"]) < 0.01  # processors round differently
