@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         cards,
         cka,
         data_size,
+        distance,
         language_means,
         mds,
         minimult,

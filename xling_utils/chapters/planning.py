@@ -27,6 +27,7 @@ MODULES = {
     "07_cka": "cka",
     "08_minimult": "minimult",
     "09_scatter": "scatter",
+    "10_distance": "distance",
 }
 """Chapter -> its package."""
 

@@ -44,14 +44,20 @@ def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[
 
 
 def _conditions(scale: Scale, base: RunSpec, varied: RunSpec) -> Iterator[tuple[dict[str, Any], RunSpec, bool]]:
+    for condition, spec in {**runs(scale, varied), DEFAULT: base}.items():
+        yield {"condition": condition}, spec, condition in HEADLINE
+
+
+def runs(scale: Scale, varied: RunSpec) -> dict[str, RunSpec]:
+    """Condition -> the run ``varied`` with that changed in what it reads."""
     pair = varied.corpus.languages
 
     def changed(*changes: Change) -> RunSpec:
         return replace(varied, corpus=replace(varied.corpus, changes=changes))
 
     fake = Change("fake", ("en",))
-    runs = {
-        DEFAULT: base,
+    conditions = {
+        DEFAULT: varied,
         FAKE: changed(fake),
         SEPARATE: replace(varied, tokenizer=replace(varied.tokenizer, separate=True)),
         **{name: changed(fake, Change("permuted", pair, share)) for share, name in PERMUTED.items()},
@@ -60,9 +66,8 @@ def _conditions(scale: Scale, base: RunSpec, varied: RunSpec) -> Iterator[tuple[
         EXTRA: changed(Change("code_switched", pair)),
     }
     for condition, domains in _domains(scale, pair[1]).items():
-        runs[condition] = replace(varied, corpus=replace(varied.corpus, domains=domains))
-    for condition, spec in runs.items():
-        yield {"condition": condition}, spec, condition in HEADLINE
+        conditions[condition] = replace(varied, corpus=replace(varied.corpus, domains=domains))
+    return conditions
 
 
 def _domains(scale: Scale, language: str) -> dict[str, tuple[str, str]]:
