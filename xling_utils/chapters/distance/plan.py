@@ -14,30 +14,29 @@ from xling_utils.core.specs import RunSpec
 
 CHAPTER = "10_distance"
 COLUMNS = ("condition",)
-DISTANT = ("ru", "zh")
-"""Partners that C holds against French."""
 DEFAULT, FAKE, SWITCHED, SEPARATE = overlap.DEFAULT, overlap.FAKE, overlap.EXTRA, f"own {BOTH}"
+DISTANT = {FAKE: "hi", SWITCHED: "zh", SEPARATE: "ru"}
+"""Condition -> the partner that a paper holds against a close one there; base runs are asked of all of them."""
 EXPERIMENTS = {DEFAULT: "R20", FAKE: "R06", SWITCHED: "R10", SEPARATE: "R19"}
 """Condition -> the experiment that it repeats; the base run in several languages is R20's."""
 
 
 def grid(scale: Scale, languages: Sequence[str], seeds: int, live: str) -> list[Planned]:
-    """With ``live="all"`` every condition in the first of ``languages``, the close one, and in those of ``DISTANT``
-    that are named, or else in the next two. What is asked is paired by seed, so less is not trained."""
+    """With ``live="all"`` every condition in the first of ``languages``, the close one, and in its distant one: that of
+    ``DISTANT``, or the second of ``languages`` where it is not among them. What is asked is paired by seed, so less is
+    not trained."""
     if live != "all":
         return []
+    close, *others = languages
+    distant = {condition: [name] if name in others else others[:1] for condition, name in DISTANT.items()}
+    distant[DEFAULT] = list(dict.fromkeys(name for names in distant.values() for name in names))
     return [
         Planned((("condition", condition),), spec, headline=False)
-        for language in compared(languages)
+        for language in dict.fromkeys((close, *distant[DEFAULT]))
         for seed in range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds)
         for condition, spec in _conditions(scale, scale.bert(("en", language), scale.sentences[-1], seed))
+        if language in (close, *distant[condition])
     ]
-
-
-def compared(languages: Sequence[str]) -> tuple[str, ...]:
-    """The close language and the distant ones."""
-    close, *others = languages
-    return (close, *([language for language in others if language in DISTANT] or others[:2]))
 
 
 def _conditions(scale: Scale, base: RunSpec) -> Iterator[tuple[str, RunSpec]]:
