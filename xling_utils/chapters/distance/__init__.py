@@ -6,5 +6,6 @@ from xling_utils.core.doors import late
 
 if TYPE_CHECKING:
     from xling_utils.chapters.distance import plan
+    from xling_utils.chapters.distance.shown import figure, less
 else:
     __getattr__, __all__ = late(__file__)

@@ -77,18 +77,32 @@ def _drawn(frames: Sequence[pd.DataFrame], by: str) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True).rename(columns={by: "condition"})
 
 
+def each_language(table: pd.DataFrame, scale: Scale, by: str) -> dict[str, pd.DataFrame]:
+    """Language beside English -> its :func:`values`, of those that a table measures."""
+    found = {target: values(table[table["target"] == target], scale, [by], target) for target in targets(table)}
+    return {target: rows for target, rows in found.items() if len(rows)}
+
+
+def means_of_languages(found: Mapping[str, pd.DataFrame], by: str) -> pd.DataFrame:
+    """What :func:`each_language` found as ``contrast_shapes.contrasts`` takes it: a mean over seeds for each, with its
+    interval."""
+    from xling_utils.charts import LANGUAGE_NAMES
+
+    means = [summary(rows, [by, "measure"]).assign(shown=LANGUAGE_NAMES[target]) for target, rows in found.items()]
+    return _drawn(means, by)
+
+
 def by_language(table: pd.DataFrame, scale: Scale, by: str) -> pd.DataFrame:
     """Recorded rows as ``contrast_shapes.contrasts`` takes them: a mean over seeds for each language beside English,
     and, of several, the mean over those that a condition was run in, with its interval."""
-    from xling_utils.charts import LANGUAGE_NAMES, shapes
+    from xling_utils.charts import shapes
 
-    measured = {target: values(table[table["target"] == target], scale, [by], target) for target in targets(table)}
-    found = {target: rows for target, rows in measured.items() if len(rows)}
-    means = [summary(rows, [by, "measure"]).assign(shown=LANGUAGE_NAMES[target]) for target, rows in found.items()]
-    if len(means) < 2:
-        return _drawn(means, by)
+    found = each_language(table, scale, by)
+    means = means_of_languages(found, by)
+    if len(found) < 2:
+        return means
     whole = summary(pd.concat(found.values(), ignore_index=True), [by, "measure"]).assign(shown=shapes.MEAN)
-    return _drawn([whole, *(of.assign(low=float("nan"), high=float("nan")) for of in means)], by)
+    return pd.concat([_drawn([whole], by), means.assign(low=float("nan"), high=float("nan"))], ignore_index=True)
 
 
 def floors(table: pd.DataFrame) -> pd.DataFrame:
