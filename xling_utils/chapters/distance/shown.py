@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
 
 import pandas as pd
@@ -43,7 +44,9 @@ def less(chapter: Opened) -> pd.DataFrame | None:
     return pd.DataFrame(found) if found else None
 
 
-def _more(close: pd.DataFrame, distant: pd.DataFrame, condition: str, measure: str) -> str:
+def _more(close: pd.DataFrame, distant: pd.DataFrame, condition: str, measure: str) -> str | None:
     of = [rows[(rows["condition"] == condition) & (rows["measure"] == measure)] for rows in (close, distant)]
     more: Interval = figures.paired(*(rows.drop(columns="partner") for rows in of)).drawn()
-    return f"{more.value:+.3f} ({more.low:+.3f} to {more.high:+.3f})" if more.n > 2 else f"{more.value:+.3f}"
+    if not more.n:
+        return None
+    return f"{more.value:+.3f}" + ("" if isnan(more.low) else f" ({more.low:+.3f} to {more.high:+.3f})")
