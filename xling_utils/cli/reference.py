@@ -46,7 +46,7 @@ MEANINGS = {
     "beside": "key of the run that reads the other language, where that is another one",
     "spec": "the run's specification, JSON",
     "commit": "of the code that made it",
-    "processor": "of the machine",
+    "processor": "of the machine, and the largest set of instructions that it has for products",
     "threads": "that it was trained with",
     "python": "version",
     "torch": "version",

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = ("torch", "transformers", "accelerate", "tokenizers", "datasets", "gensim", "numpy", "safetensors")
+INSTRUCTIONS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
+"""Sets of instructions, each with those before it, by which PyTorch chooses how to compute a product: processors of one
+name differ in them, and then in digits."""
 
 
 def environment(threads: int, processes: int) -> dict[str, Any]:
@@ -40,12 +43,14 @@ def now() -> str:
 
 
 def _processor() -> str:
+    """Its name, and the largest of the sets of :data:`INSTRUCTIONS` that it says to have."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor())
+    told = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    has = [name for name in INSTRUCTIONS if name in told.get("flags", "").split()]
+    return ", ".join([told.get("model name", platform.processor()), *has[-1:]])
 
 
 def _commit() -> str | None:
