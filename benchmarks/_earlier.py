@@ -27,5 +27,5 @@ def earlier(scale: Scale) -> Scale:
     then = replace(scale, training=training, multilingual=replace(scale.multilingual, training=together))
     if scale.name != "natural":
         return then
-    joint = Multilingual(35_000, encoder, together, REAL_TEXT["pieces"])
-    return replace(then, sentences=REAL_TEXT["sentences"], pieces=REAL_TEXT["pieces"], multilingual=joint)
+    of_all = Multilingual(35_000, encoder, together, REAL_TEXT["pieces"])
+    return replace(then, sentences=REAL_TEXT["sentences"], pieces=REAL_TEXT["pieces"], multilingual=of_all)

@@ -100,8 +100,8 @@ def curve(run: Run, sizes: Scale, data: Path | None) -> Iterator[tuple[int, tupl
     for step, encoder in reading.snapshots():
         x = reading.vectors(PAIR[0], own.sources, encoder)[layer]
         y = reading.vectors(PAIR[1], own.targets, encoder)[layer]
-        both = ((x, y), (centred(x), centred(y)))
-        plain, without_means = (mean_reciprocal_rank(*vectors, own.gold) / chance for vectors in both)
+        plain = mean_reciprocal_rank(x, y, own.gold) / chance
+        without_means = mean_reciprocal_rank(centred(x), centred(y), own.gold) / chance
         yield step, (plain, without_means)
 
 

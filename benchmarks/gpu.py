@@ -256,6 +256,7 @@ def arrived(tensor: Tensor) -> None:
 def deep(model: EncoderSpec, steps: int, batch: int) -> tuple[float, int]:
     """Tokens a second of ``model`` in bfloat16, and the operations of one as ``chapters`` counts them."""
     import numpy as np
+    from tokenizers import Tokenizer, models
 
     from xling_utils.models.tokenization import FIRST, SEP, TokenStream
     from xling_utils.runs import pretraining
@@ -269,7 +270,7 @@ def deep(model: EncoderSpec, steps: int, batch: int) -> tuple[float, int]:
             ids[starts[1:] - 1] = SEP
             inside, documents = np.zeros(len(ids), bool), np.zeros(len(starts), np.int64)
             self.streams = {"en": TokenStream(ids, starts, documents, inside, (FIRST, BERT_VOCABULARY))}
-            self.size, self.extras, self.tokenizer = BERT_VOCABULARY, {}, None
+            self.size, self.extras, self.tokenizer = BERT_VOCABULARY, {}, Tokenizer(models.WordPiece())
 
         def held_out(self) -> dict[str, TokenStream]:
             return self.streams

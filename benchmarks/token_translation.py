@@ -53,7 +53,8 @@ def main() -> None:
         "anew": lambda: anew(lm, texts, difference, grid),
         "here": lambda: predicted(lm, texts, difference, grid, WEIGHTS),
     }
-    load, seconds, answers = os.getloadavg()[0], {name: [] for name in sides}, {}
+    load, answers = os.getloadavg()[0], {}
+    seconds: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(repeats):
         for name, side in sides.items():
             began = time.perf_counter()

@@ -34,9 +34,12 @@ def less(chapter: Opened) -> pd.DataFrame | None:
     if chapter.base not in every:
         return None
     close = every.pop(chapter.base)
-    found = [
-        {"condition": condition, "more than": LANGUAGE_NAMES[language]}
-        | {figures.short(measure): _more(close, rows, condition, measure) for measure in figures.MEASURES}
+    found: list[dict[str, str | None]] = [
+        {
+            "condition": condition,
+            "more than": LANGUAGE_NAMES[language],
+            **{figures.short(measure): _more(close, rows, condition, measure) for measure in figures.MEASURES},
+        }
         for condition in CONDITIONS
         for language, rows in every.items()
         if condition in set(rows["condition"])
