@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperGroup
@@ -15,6 +17,8 @@ from xling_utils.chapters import records
 from xling_utils.cli import reference
 from xling_utils.cli.main import app
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_every_column_has_a_meaning_and_no_other() -> None:
     columns = {name for chapter in chapters.MODULES for name in chapters.columns(chapter)}
@@ -25,6 +29,17 @@ def test_every_column_is_in_a_table() -> None:
     assert set(re.findall(r"^\|(?: `\w+` \|)? `(\w+)` \|", reference.columns(), re.MULTILINE)) >= set(
         reference.MEANINGS
     )
+
+
+def test_every_recorded_metric_is_explained() -> None:
+    recorded = {
+        metric
+        for chapter, scale in product(chapters.MODULES, ("controlled", "natural"))
+        for metric in records.load(chapter, scale)["metric"]
+    }
+    page = (ROOT / "book/metrics.md").read_text(encoding="utf-8").split("(metric-names)=")[1]
+    first = re.findall(r"^\| (`[^|]*`) \|", page, re.MULTILINE)
+    assert recorded == {name for cell in first for name in re.findall(r"`(\w+)`", cell)}
 
 
 def commands_of(command: Any, path: str = "") -> Iterator[str]:
