@@ -327,6 +327,9 @@ def test_a_claim_that_was_changed_after_the_plan_says_so(change: dict) -> None:
     with pytest.raises(UserError, match=f"claim {changed.id} is not what plan.yml froze"):
         plan.check(replace(known, claims=(changed,)), path)
     plan.check(replace(known, claims=(replace(changed, changed="1 December 2026: misread"),)), path)
+    anew = next(claim for claim in known.claims if claim.chapter == "10_distance")  # locked, though it says "changed"
+    with pytest.raises(UserError, match=f"claim {anew.id} is not what plan.yml froze"):
+        plan.check(replace(known, claims=(replace(anew, tests=()),)), path)
     stricter = replace(known, matters={**known.matters, "mrr": 0.5})
     with pytest.raises(UserError, match="is not what"):
         plan.check(stricter, path)

@@ -48,9 +48,12 @@ def rows(values: dict[str, list[float]]) -> pd.DataFrame:
     return pd.concat([empty(plan.CHAPTER), pd.DataFrame(made)], ignore_index=True)
 
 
-def opened(recorded: pd.DataFrame) -> Opened:
-    none = empty(plan.CHAPTER)
-    return Opened(plan.CHAPTER, "smoke", ("fr", "ru"), 1, "none", None, None, None, None, none, recorded, True)
+def opened(
+    recorded: pd.DataFrame, measured: pd.DataFrame | None = None, languages: tuple[str, ...] = ("fr", "ru")
+) -> Opened:
+    own = empty(plan.CHAPTER) if measured is None else measured
+    books = measured is None
+    return Opened(plan.CHAPTER, "smoke", languages, 1, "none", None, None, None, None, own, recorded, books)
 
 
 def test_languages_are_compared_within_a_seed() -> None:
@@ -60,6 +63,17 @@ def test_languages_are_compared_within_a_seed() -> None:
     (line,) = table.to_dict("records")
     assert (line["condition"], line["more than"]) == (plan.DEFAULT, "Russian")
     assert line["named entities"] == "+0.100 (+0.100 to +0.100)"
+
+
+def test_a_page_of_ones_own_shows_its_own_languages() -> None:
+    own = rows({"nl": [0.6, 0.7], "sv": [0.4, 0.5]})
+    both = pd.concat([own, own.assign(condition=plan.FAKE)], ignore_index=True)
+    chapter = opened(rows({"fr": [0.2, 0.5], "ru": [0.1, 0.2]}), both, ("nl", "sv"))
+    table = shown.less(chapter)
+    assert table is not None and set(table["named entities"]) == {"+0.200"}
+    assert set(table["more than"]) == {"sv"}
+    drawn = shown.figure(chapter).to_dict()
+    assert {row["shown"] for data in drawn["datasets"].values() for row in data if "shown" in row} == {"nl", "sv"}
 
 
 def test_of_one_language_nothing_is_compared() -> None:

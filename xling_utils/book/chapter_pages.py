@@ -15,6 +15,7 @@ from xling_utils.charts import offline, tables
 from xling_utils.charts.shapes import PAPER_SHAPES
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import json_object
+from xling_utils.core.scales import FIRST_REPORTED_SEED
 from xling_utils.core.specs import LANGUAGES, of_earlier_recipe
 
 ALONE = ("model", "aligned", "sentences")
@@ -137,12 +138,13 @@ def _origin(root: Path, chapter: str, scale: str) -> tuple[str, str]:
     seeds, languages = block
     some = f" -p languages '{languages}'" if languages else ""
     command = f"xling run {chapter}{real} --seeds {seeds}{some} "
-    command += f"--records-only -p first_seed {first}" if others else "-p live all"
+    with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
+        earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
+    later = others or (first != FIRST_REPORTED_SEED and not earlier)
+    command += f"--records-only -p first_seed {first}" if later else "-p live all"
     alike = [str(each) for each, other in others if other == block]
     then = f", and as many from {', '.join(alike)}" if alike else ""
     then += "".join(f", {other[0]} from seed {each} on with `{other[1]}`" for each, other in others if other != block)
-    with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
-        earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
     recipe = ", with an {ref}`earlier recipe <recipe>`" if earlier else ""
     return f"{{download}}`Rows (CSV, zipped) <../book/records/{rows.name}.zip>`", f"by `{command}`{then}{recipe}"
 

@@ -41,13 +41,16 @@ def contrasts(
     ``high`` over seeds, but not beyond 0 and 1. Marks stand around the middle of their line, those of languages side by
     side beneath :data:`MEAN`.
 
-    ``rows`` has columns ``condition``, ``measure``, ``shown`` (a key of ``CONTRAST_MARKS``), ``value``, ``low``,
-    ``high`` (no bar where they are NaN), ``seeds``; ``floors`` (``measure``, ``name``, ``value``) are drawn as dashed
-    lines.
+    ``rows`` has columns ``condition``, ``measure``, ``shown`` (a key of ``CONTRAST_MARKS``, or another language),
+    ``value``, ``low``, ``high`` (no bar where they are NaN), ``seeds``; ``floors`` (``measure``, ``name``, ``value``)
+    are drawn as dashed lines.
     """
     measure = measure_choice(measures)
     two_lines = alt.Axis(labelLimit=150, grid=True, labelExpr=TWO_LINES, labelOffset=CENTRED)
-    shown = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
+    known = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
+    others = [name for name in dict.fromkeys(rows["shown"]) if name not in CONTRAST_MARKS]
+    marked = {name: CONTRAST_MARKS[name] for name in known} | dict(zip(others, LANGUAGE_MARKS.values(), strict=False))
+    shown = list(marked)
     legend = alt.Legend(title=None, orient="top", values=_of_measure(rows, shown), offset=NAME_OF_A_FLOOR)
     beneath = [name for name in shown if MEAN in shown and name in LANGUAGE_MARKS]
     beside = {name: "languages" if name in beneath else name for name in shown}
@@ -65,7 +68,7 @@ def contrasts(
             yOffset=alt.YOffset("place:Q", scale=alt.Scale(domain=[-most, most])),
             color=alt.Color(
                 "shown:N",
-                scale=alt.Scale(domain=shown, range=[CONTRAST_MARKS[name][0] for name in shown]),
+                scale=alt.Scale(domain=shown, range=[marked[name][0] for name in shown]),
                 legend=legend,
             ),
             tooltip=tooltip("condition:N", alt.Tooltip("shown:N", title="source")),
@@ -79,7 +82,7 @@ def contrasts(
         size=alt.condition(alt.FieldOneOfPredicate("shown", beneath), alt.value(60), alt.value(110)),
         shape=alt.Shape(
             "shown:N",
-            scale=alt.Scale(domain=shown, range=[CONTRAST_MARKS[name][1] for name in shown]),
+            scale=alt.Scale(domain=shown, range=[marked[name][1] for name in shown]),
             legend=legend,
         ),
     )

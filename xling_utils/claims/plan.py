@@ -50,11 +50,14 @@ def _plain(test: Predicate) -> dict[str, object]:
 
 def check(ledger: Ledger, path: Path) -> None:
     """Raises :class:`UserError` where a claim asks something else than ``path`` froze, or was not planned, and does not
-    say so in ``changed``. Without that file nothing was planned."""
+    say so in ``changed``. One that was frozen anew, for runs of its own, has a list of hashes there: its last counts,
+    whatever ``changed`` says. Without that file nothing was planned."""
     if not path.exists():
         return
     planned = files.yaml_mapping(path)
     for claim in ledger.claims:
-        if not claim.changed and planned.get(claim.id) != asked(ledger, claim):
+        frozen = planned.get(claim.id)
+        last = frozen[-1] if isinstance(frozen, list) else frozen
+        if (isinstance(frozen, list) or not claim.changed) and last != asked(ledger, claim):
             where = path.with_name("claims.yml")
             raise UserError(f"{where}: claim {claim.id} is not what {FILE} froze; say in 'changed' when and why")

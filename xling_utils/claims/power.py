@@ -44,12 +44,14 @@ def plans(scale: str) -> list[Plan]:
     tables = {chapter: records.load(chapter, scale) for chapter in MODULES}
     rows = Rows(tables, scale_of(scale).encoder.layers // 2)
     seconds = _seconds(scale)
+    seed_of = {run: seed for table in tables.values() for run, seed in zip(table["run"], table["seed"], strict=True)}
     made = []
     for finding in ledger.findings(scale):
         runs = _runs(finding, rows)
         recorded = max((part.interval.n for part in finding.parts if part.unit == "seeds"), default=0)
         if recorded > 1:
-            hours = sum(seconds.get(run, 0.0) for run in runs) / recorded / SECONDS
+            trained = {seed_of[run] for run in runs if run in seed_of}  # more where chapters of other seeds are joined
+            hours = sum(seconds.get(run, 0.0) for run in runs) / len(trained) / SECONDS
             made.append(Plan(finding, seeds(finding), recorded, hours))
     return made
 

@@ -17,6 +17,7 @@ from xling_utils.claims.verdicts import (
     HOLDS,
     IN_PART,
     LEVEL,
+    UNTESTED,
     VERDICTS,
     Part,
     keeps,
@@ -89,35 +90,44 @@ def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     new = _values(rows)
     for before in ledger.findings(SCALE):
         parts, name = _parts(before, rows), before.claim.id
-        again = _again(before, parts, new[name], rows)
+        values = new.get(name, {})
+        again = _again(before, parts, values, rows)
         for part in parts:
             at = part.interval
             found.append(
                 {"claim": name, "test": part.text, "verdict": before.verdict, "value": at.value, "low": at.low,
-                 "high": at.high, "n": at.n, "new": new[name].get(part.text), "repeated": again}
+                 "high": at.high, "n": at.n, "new": values.get(part.text), "repeated": again}
             )  # fmt: skip
     return pd.DataFrame(found)
 
 
 def power(seeds: Sequence[int] = ()) -> dict[str, float]:
     """Claim -> the share of the recorded ``seeds`` (all, if none is named) that repeat its verdict, each by itself, as
-    :func:`check` asks it: what a single seed can be expected to see of a verdict that is right."""
+    :func:`check` asks it, of those that have its runs: what a single seed can be expected to see of a verdict that is
+    right."""
     recorded = {chapter: table for chapter, table in _recorded().items() if len(table)}
     each = [{c: table[table["seed"] == seed] for c, table in recorded.items()} for seed in seeds or _seeds(recorded)]
     alone = [(_values(rows), rows) for rows in each]
     asked = [(before, _parts(before, recorded)) for before in ledger.findings(SCALE)]
-    return {
-        before.claim.id: fmean(_again(before, parts, new[before.claim.id], rows) for new, rows in alone)
+    repeated = {
+        before.claim.id: [
+            _again(before, parts, new[before.claim.id], rows) for new, rows in alone if before.claim.id in new
+        ]
         for before, parts in asked
         if parts
     }
+    return {claim: fmean(seen) for claim, seen in repeated.items() if seen}
 
 
 def _values(rows: Mapping[str, pd.DataFrame]) -> dict[str, dict[str, float]]:
-    """Claim -> test -> its value on the rows of one seed, in what is recorded."""
+    """Claim -> test -> its value on the rows of one seed, in what is recorded; without claims whose runs it lacks."""
     same = {chapter: _recorded_too(table, chapter) for chapter, table in rows.items()}
     found = ledger.load().test(same, SCALE)
-    return {finding.claim.id: {part.text: part.interval.value for part in finding.parts} for finding in found}
+    return {
+        finding.claim.id: {part.text: part.interval.value for part in finding.parts}
+        for finding in found
+        if finding.verdict != UNTESTED
+    }
 
 
 def _parts(before: Finding, rows: Container[str]) -> list[Part]:

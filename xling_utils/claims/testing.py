@@ -112,6 +112,10 @@ class _Floor:
     reason: str
     measured: bool
 
+    @property
+    def why(self) -> str:
+        return "on its floor, or without room" if self.measured else "whether it has room above its floor is not known"
+
 
 @dataclass(frozen=True)
 class Ledger:
@@ -159,12 +163,13 @@ class Ledger:
             floors = [self._floor(claim, each, made, prepared) for each in own.parts]
             parts = tuple(each for each, floor in zip(own.parts, floors, strict=True) if not floor)
             known = any(floor.measured for floor in floors if floor)
-            why = "on its floor, or without room" if known else "whether it has room above its floor is not known"
-            low = [f"{p.text} ({why}: {floor.reason})" for p, floor in zip(own.parts, floors, strict=True) if floor]
+            low = [f"{p.text} ({f.why}: {f.reason})" for p, f in zip(own.parts, floors, strict=True) if f]
             if parts:
                 asked[claim.id] = Asked(parts, len(own.without) + len(low))
-            reasons = dict.fromkeys(floor.reason for floor in floors if floor)
-            reason = f"{why}: {'; '.join(reasons)}" if reasons else own.reason
+            reasons: dict[str, dict[str, None]] = {}
+            for floor in filter(None, floors):
+                reasons.setdefault(floor.why, {})[floor.reason] = None
+            reason = "; ".join(f"{why}: {'; '.join(each)}" for why, each in reasons.items()) or own.reason
             verdict = UNTESTABLE if known else UNTESTED
             found[claim.id] = Finding(claim, scale, verdict, without=(*low, *own.without), reason=reason)
         decided = dict(zip(asked, decide(list(asked.values())), strict=True))

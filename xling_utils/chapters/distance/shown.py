@@ -18,7 +18,7 @@ CONDITIONS = (DEFAULT, *DISTANT)
 
 def figure(chapter: Opened) -> Any:
     """Figure: every condition in each of its languages, for the measure that the reader picks; none of no runs."""
-    found = chapter.both
+    found = _rows(chapter)
     rows = figures.means_of_languages(figures.each_language(found, chapter.sizes, "condition"), "condition")
     floor = figures.floors(found[found["target"].isin(targets(found))])
     told = "Retrieval, inference and named entities of a close and of distant languages, condition by condition."
@@ -30,7 +30,7 @@ def less(chapter: Opened) -> pd.DataFrame | None:
     its 95 % interval in each measure. None where there is nothing to compare."""
     from xling_utils.charts import LANGUAGE_NAMES
 
-    every = figures.each_language(chapter.both, chapter.sizes, "condition")
+    every = figures.each_language(_rows(chapter), chapter.sizes, "condition")
     if chapter.base not in every:
         return None
     close = every.pop(chapter.base)
@@ -45,6 +45,12 @@ def less(chapter: Opened) -> pd.DataFrame | None:
         if condition in set(rows["condition"])
     ]
     return pd.DataFrame(found) if found else None
+
+
+def _rows(chapter: Opened) -> pd.DataFrame:
+    """What was recorded, or on a page of one's own what was measured for it: some languages of either may be others."""
+    own = len(chapter.measured) and not chapter.of_the_book
+    return chapter.measured if own else chapter.both
 
 
 def _more(close: pd.DataFrame, distant: pd.DataFrame, condition: str, measure: str) -> str | None:
