@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from tests.scratch import as_real_data
 from xling_utils.core.errors import UserError
 from xling_utils.corpora import controlled
 from xling_utils.measures import examine
+from xling_utils.measures.encoders import examined
 from xling_utils.measures.encoders.examined import examine_here
 
 LANGUAGES = ("en", "fr", "zh")
@@ -103,3 +105,26 @@ def test_a_sound_model_passes_and_missing_text_is_named(sound: Path, data: Path)
         examine_here("nowhere", list(LANGUAGES[1:]), data, 500, None)
     with pytest.raises(UserError, match="text/sw: no text"):
         examine_here(str(sound), ["fr", "sw"], data, 500, None)
+
+
+@pytest.mark.parametrize("name", ["sound", "some/bert", "some/bert@step-100", "no/where", "/no/where"])
+def test_the_weights_that_memory_is_for_are_those_of_a_name_on_the_hub_too(
+    name: str, sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, told = tmp_path / "models--some--bert", list[int]()
+    for revision, commit in (("main", "a" * 40), ("step-100", "b" * 40)):
+        (place / "snapshots" / commit).mkdir(parents=True)
+        for file in sound.iterdir():
+            (place / "snapshots" / commit / file.name).symlink_to(file)
+        (place / "refs").mkdir(exist_ok=True)
+        (place / "refs" / revision).write_text(commit)
+    (place / "snapshots" / ("b" * 40) / "more").write_bytes(b"1234")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.chdir(sound.parent)
+    asked = {"name": name, "languages": [], "data": None, "sentences": 0, "aligned": None}
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(asked)))
+    monkeypatch.setattr(examined, "_limit", told.append)
+    monkeypatch.setattr(examined, "examine_here", lambda **_: None)
+    examined.main()
+    here = sum(file.stat().st_size for file in sound.iterdir())
+    assert told == [{"some/bert@step-100": here + 4}.get(name, 0 if "where" in name else here)]

@@ -28,7 +28,7 @@ from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import RECIPE, scale
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, Form, RunSpec, StaticSpec, TokenizerSpec
-from xling_utils.models import encoder, parameters, precision, tokenization, transformers_format
+from xling_utils.models import encoder, parameters, precision, static_vectors, tokenization, transformers_format
 from xling_utils.runs import checkpoints, pretraining, store
 from xling_utils.runs.batches import Batches
 from xling_utils.runs.pretraining import train
@@ -300,6 +300,38 @@ def test_a_checkpoint_of_other_tensors_is_passed_over(stopped, tmp_path, whole):
     assert reports[0]["done"] == 1 and bits(out) == bits(whole[0])
 
 
+def with_meta(work: Path, **changed: Any) -> None:
+    """Makes the newest checkpoint one with other ``changed`` values; ``None`` removes one."""
+    path = sorted(work.glob("checkpoint-*"))[-1]
+    meta = json.loads((path / checkpoints.META_FILE).read_text()) | changed
+    del meta["sha256"]
+    tensors = {name: torch.from_numpy(value) for name, value in load_file(path / checkpoints.STATE_FILE).items()}
+    kept = {name: value for name, value in meta.items() if value is not None and name != "step"}
+    checkpoints.save(work, meta["step"], tensors, kept)
+
+
+def test_a_run_that_went_on_has_the_seconds_of_all_sessions(stopped, tmp_path, whole):
+    work = tmp_path / "work"
+    shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
+    meta = json.loads((work / "checkpoint-00000012" / checkpoints.META_FILE).read_text())
+    assert min(meta["seconds"], meta["cpu_seconds"], *meta["around"].values()) > 0
+    with_meta(work, seconds=5e6, cpu_seconds=4e6, around={"seconds": 2e6, "cpu_seconds": 1e6})
+    out, extras, reports = trained(tmp_path)
+    assert reports[0]["done"] == 13 and bits(out) == bits(whole[0])
+    assert 5e6 < extras["training_seconds"] < 5.1e6 and 4e6 < extras["training_cpu_seconds"] < 4.1e6
+    assert 7e6 < extras["seconds"] < 7.1e6 and 5e6 < extras["cpu_seconds"] < 5.1e6
+
+
+def test_a_checkpoint_without_the_seconds_around_training_is_used(stopped, tmp_path, whole):
+    """As the first version of the package wrote them."""
+    shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
+    with_meta(tmp_path / "work", seconds=5e6, cpu_seconds=None, around=None)
+    out, extras, reports = trained(tmp_path)
+    assert reports[0]["done"] == 13 and bits(out) == bits(whole[0])
+    assert extras["seconds"] >= extras["training_seconds"] > 5e6
+    assert extras["cpu_seconds"] >= extras["training_cpu_seconds"] > 0
+
+
 def test_a_checkpoint_half_written_is_never_seen(stopped, tmp_path, whole):
     shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
     draft = tmp_path / "work" / ".checkpoint"
@@ -428,6 +460,22 @@ def test_static_vectors_share_the_tokenizer(method, tmp_path, whole):
     assert extras["parameters"] == 8 * SIZE
     assert extras["tokens"] == 2 * sum(whole[1]["corpus_tokens"].values())
     assert reports[-1]["done"] == reports[-1]["total"]
+
+
+@pytest.mark.parametrize("own", ["markers", "specials"])
+@pytest.mark.parametrize("across", [False, True])
+def test_static_vectors_know_every_separator(own, across, tmp_path, monkeypatch):
+    model = StaticSpec("glove", width=8, window=3, epochs=1, across_sentences=across)
+    spec = replace(RUN, model=model, training=None, tokenizer=replace(RUN.tokenizer, **{own: True}))
+    read, glove = [], static_vectors.train_glove
+    monkeypatch.setattr(static_vectors, "train_glove", lambda ids, *rest: read.append(ids) or glove(ids, *rest))
+    vectors = load_file(trained(tmp_path, spec)[0] / store.VECTORS_FILE)["vectors"]
+    streams = pretraining.Text(spec, None).streams.values()
+    separators = [stream.separator for stream in streams]
+    assert len({static_vectors.SEP, *separators}) > 1, "a language has its own"
+    (ids,) = read
+    assert ids.dtype == np.int32 and np.count_nonzero(ids == static_vectors.SEP) == 200, "a sentence is a document"
+    assert not vectors[[static_vectors.SEP, *separators]].any()
 
 
 def test_the_cased_vocabulary_gets_cased_text(tmp_path, monkeypatch):

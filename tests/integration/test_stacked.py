@@ -19,7 +19,7 @@ from safetensors.numpy import load_file
 
 from tests.faults import processes_of, wait_for
 from tests.integration import test_pretraining
-from tests.integration.test_pretraining import losses, made_text, trained
+from tests.integration.test_pretraining import losses, made_text, trained, with_meta
 from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
@@ -137,6 +137,19 @@ def test_runs_stopped_at_different_steps_go_on_together(tmp_path, alone, monkeyp
         assert_same(there, found[one])
 
 
+def test_a_stack_adds_to_the_seconds_of_earlier_sessions(tmp_path, monkeypatch):
+    monkeypatch.setattr(pretraining, "CHECKPOINT_SECONDS", 0.0)
+    specs = [spec(seed, replace(TRAINING, steps=6, snapshots=0)) for seed in SEEDS[:2]]
+    with pytest.raises(Interrupted):
+        stack(tmp_path, specs, stop=3)
+    for one in specs:
+        around = {"seconds": 2e6, "cpu_seconds": 1e6}
+        with_meta(tmp_path / str(one.seed) / "work", seconds=5e6, cpu_seconds=4e6, around=around)
+    for _, extras in stack(tmp_path, specs).values():
+        assert 5e6 < extras["training_seconds"] < 5.1e6 and 4e6 < extras["training_cpu_seconds"] < 4.1e6
+        assert 7e6 < extras["seconds"] < 7.1e6 and 5e6 < extras["cpu_seconds"] < 5.1e6
+
+
 def test_next_sentence_prediction_and_bfloat16_are_stacked_too(tmp_path):
     both = replace(TRAINING, steps=10, precision="bf16", hidden_rate=0.0)
     specs = [spec(seed, both, next_sentence=True) for seed in SEEDS[:2]]
@@ -210,20 +223,46 @@ def test_a_full_disk_in_the_middle_of_a_stack_is_one_line(tmp_path, monkeypatch)
         worker._train_stack(request, store, {"aa": spec(3)}, print)
 
 
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PyTorch for GPUs, as far as it is looked at."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/libtorch_cuda.so").touch()
+    monkeypatch.setattr(ensuring, "find_spec", lambda name: ModuleSpec(name, None, origin=str(tmp_path / "__init__")))
+    monkeypatch.delenv("ACCELERATE_USE_CPU", raising=False)
+
+
 @pytest.mark.parametrize(
     ("visible", "names"),
     [("0,1", ["0", "1"]), ("-1", []), ("0,-1,1", ["0"]), ("0,,1", ["0"]), ("", []), ("GPU-a, 1", ["GPU-a", "1"])],
 )
-def test_gpus_are_counted_as_cuda_does(visible, names, tmp_path, monkeypatch):
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib/libtorch_cuda.so").touch()
-    monkeypatch.setattr(ensuring, "find_spec", lambda name: ModuleSpec(name, None, origin=str(tmp_path / "__init__")))
+def test_gpus_are_counted_as_cuda_does(visible, names, built, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    monkeypatch.delenv("ACCELERATE_USE_CPU", raising=False)
     assert ensuring._devices() == names
     for word in ("true", "True", "1", "yes", "on", "false", "0", "no"):
         monkeypatch.setenv("ACCELERATE_USE_CPU", word)
         assert ensuring._devices() == ([] if parse_flag_from_env("ACCELERATE_USE_CPU") else names)
+
+
+FAILED = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "names"),
+    [
+        ("GPU-1f-0a\nMIG-2b\n", 0, ["GPU-1f-0a", "MIG-2b"]),
+        ("GPU-1f\n[Unknown Error]\nNo devices were found\n", 0, ["GPU-1f"]),
+        (FAILED, 9, []),
+        ("GPU-1f\n", 15, []),
+    ],
+)
+def test_what_nvidia_smi_complains_of_is_no_gpu(said, code, names, built, tmp_path, monkeypatch):
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f'#!/bin/sh\necho "{said}"\nexit {code}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert ensuring._devices() == names
 
 
 def test_what_is_stacked():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -157,6 +159,17 @@ def count_calls(model):
     for number, block in enumerate(blocks_of(model)):
         block.forward = counting(number, block.forward)
     return lambda: counts
+
+
+@pytest.mark.parametrize("size", [len(WORDS), 40], ids=["few words", "as many words as positions"])
+@pytest.mark.parametrize("family", families.FAMILIES)
+def test_a_long_text_is_cut_to_the_positions_that_there_are(family, size, tokenizer):
+    model = families.masked_language_model(family, size, LAYERS, 32).eval()
+    endless = copy.deepcopy(tokenizer)
+    endless.model_max_length = 10**30
+    lm = LanguageModel(model, endless)
+    (batch,) = lm.states(["dog " * 60])
+    assert batch.tokens.shape[1] == lm.limit == (39 if family == "XLM-R" else 32)  # 40 positions, the first for padding
 
 
 def test_translation_takes_models_that_predict_tokens(tokenizer):

@@ -65,3 +65,26 @@ def test_a_cache_that_cannot_be_written_is_named_in_one_line(tmp_path, monkeypat
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     with pytest.raises(UserError, match="set HF_DATASETS_CACHE to a folder that can be written"):
         corpora.load(CorpusSpec("controlled", ("en",), 20, seed=1))
+
+
+@pytest.mark.parametrize("damaged", [
+    lambda whole: b"", lambda whole: whole[:20], lambda whole: whole[:-1],
+    lambda whole: whole[:-90] + bytes(80) + whole[-10:],
+], ids=["empty", "begun", "cut", "overwritten"])  # fmt: skip
+def test_what_is_damaged_is_drawn_again(data, damaged):
+    first = corpora.load(SPEC, data)["en"]["text"][:]
+    (path,) = (data.parent / "cache" / "xling_utils").glob("*.arrow")
+    whole = path.read_bytes()
+    path.write_bytes(damaged(whole))
+    assert corpora.load(SPEC, data)["en"]["text"][:] == first
+    assert path.read_bytes() == whole, "kept for the next"
+
+
+def test_a_lock_that_cannot_be_written_is_named_in_one_line(data):
+    corpora.load(SPEC, data)
+    (path,) = (data.parent / "cache" / "xling_utils").glob("*.arrow")
+    path.unlink()
+    path.with_suffix(".lock").unlink()
+    path.with_suffix(".lock").mkdir()
+    with pytest.raises(UserError, match=r"cannot write .*\.arrow: .*; set HF_DATASETS_CACHE to a folder"):
+        corpora.load(SPEC, data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +15,14 @@ from xling_utils.chapters import records
 from xling_utils.core import identity, sources
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale as scale_of
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, TokenizerSpec
 from xling_utils.measures import kept_rows, names, pool
 from xling_utils.measures.tasks import registry
+from xling_utils.runs import Compute, Run
 
 CHAPTER = "01_data_size"
+
+Stored = Callable[..., Run]
 
 
 @pytest.mark.parametrize("chapter", chapters.MODULES)
@@ -42,6 +47,38 @@ def test_rows_are_kept_under_all_that_they_depend_on() -> None:
     assert known != pool.identity(scale, names.WORDS, "other tests")
 
 
+def test_rows_on_aligned_text_are_those_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = chapters.declared(CHAPTER).grid(scale_of("smoke"), ["fr"], 1, "all")[0].spec
+    run = Run("a", tmp_path, spec, {})
+    monkeypatch.setenv("XLING_STORE", str(tmp_path / "store"))
+    monkeypatch.setattr(pool, "ensure", lambda specs, **_: dict.fromkeys(specs, run))
+    monkeypatch.setattr(pool, "_measure_all", lambda *_: None)
+    folder = tmp_path / "data" / "parallel" / "own"
+    folder.mkdir(parents=True)
+    assert spec.corpus.source == "controlled" and "en" in spec.corpus.languages
+
+    def kept(task: str, name: str, line: str) -> Path:
+        (folder / name).write_text(f"{line}\n", encoding="utf-8")
+        return pool.ensure_rows([((spec,), task)], scale_of("smoke"), Compute(tmp_path / "data"))[(spec,), task]
+
+    own = names.LANGUAGE_MEANS + names.ON + "own"
+    first = kept(own, "en.txt", "one")
+    assert kept(own, "en.txt", "two") != first == kept(own, "en.txt", "one")
+    assert kept(own, "sw.txt", "moja") == first, "no language of the run's"
+    assert kept(names.LANGUAGE_MEANS, "en.txt", "one") == kept(names.LANGUAGE_MEANS, "en.txt", "two")
+
+
+def test_a_report_card_is_measured_like_any_task(stored: Stored) -> None:
+    spec, pieces = CorpusSpec("controlled", ("en", "fr"), 200, 3), TokenizerSpec("wordpiece", 900)
+    encoder = EncoderSpec(layers=1, width=16, heads=2, intermediate=32, positions=32)
+    found = registry.measure(names.REPORT_CARD, stored(spec, pieces, encoder), scale="smoke")
+    assert {"p_at_1", "cka_debiased", "probe_accuracy", "bleu1"} <= set(found["metric"])
+    for languages in (("en",), ("tr", "fr")):
+        run = stored(replace(spec, languages=languages), pieces, encoder)
+        with pytest.raises(UserError, match="English and another language are needed"):
+            registry.measure(names.REPORT_CARD, run, scale="smoke")
+
+
 def test_chapters_label_the_same_rows_each_in_its_way() -> None:
     row = dict.fromkeys(registry.ROW) | {"task": names.WORDS, "metric": "mrr", "value": 0.5, "run": "a"}
     rows = pd.DataFrame([row | {"part_of_speech": None}, row | {"part_of_speech": "NOUN"}, row | {"task": "NER"}])
@@ -61,6 +98,7 @@ BELOW = {
     "measures/transfer/tuning.py": (*names.LEARNED, names.RANDOM_LABELS, *names.SHIFTED, names.CONTEXTUAL),
     "corpora/transforms.py": (names.WORDS, names.INFERENCE, names.SHIFTED_INFERENCE),
     "models/encoder.py": (names.WORDS, names.DOUBLES, names.WORD_ALIGNMENT),
+    "corpora/controlled/lexicon.tsv": tuple(registry.TASKS),
 }
 """Files, and some of the tasks whose rows they can change."""
 
@@ -78,6 +116,7 @@ def test_rows_depend_on_every_source_below_their_task(
         return {task: pool.identity(scale_of("smoke"), task, "") for task in registry.TASKS}
 
     monkeypatch.setattr(identity, "PACKAGE", package)
+    monkeypatch.setattr(pool, "tables", identity.tables.__wrapped__)
     before = identities()
     with (package / changed).open("a", encoding="utf-8") as file:
         file.write("# other code\n")

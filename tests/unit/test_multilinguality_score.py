@@ -12,7 +12,8 @@ from xling_utils.chapters.minimult import plan as minimult
 from xling_utils.claims import ledger
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import FIRST_REPORTED_SEED, scale
-from xling_utils.core.specs import DOUBLE, CorpusSpec, EncoderSpec, TokenizerSpec, run_from_dict, to_dict
+from xling_utils.core.specs import DOUBLE, Change, CorpusSpec, EncoderSpec, TokenizerSpec, run_from_dict, to_dict
+from xling_utils.corpora.transforms import UNUSED
 from xling_utils.measures.encoders.stored_run import masked_lm
 from xling_utils.measures.tasks import multilinguality_score
 from xling_utils.models import tokenization, transformers_format
@@ -59,6 +60,20 @@ def test_what_is_read_alike_is_found_and_what_is_not_is_not(stored):
         assert shuffled["value"].max() < 0.1
     assert (alike.loc[alike["metric"] == "p_at_1", "value"] == 1).all()
     assert apart.loc[apart["metric"] == "p_at_1", "value"].max() < 0.2
+
+
+@pytest.mark.parametrize("faked", [(DOUBLE,), ("en",), ("en", DOUBLE)])
+def test_words_are_read_as_each_side_spells_them(stored, monkeypatch, faked):
+    read = []
+    vectors = multilinguality_score.sentence_vectors
+    monkeypatch.setattr(
+        multilinguality_score, "sentence_vectors", lambda lm, texts: read.append(list(texts)) or vectors(lm, texts)
+    )
+    table = measured(stored(replace(CORPUS, changes=(Change("fake", faked),)), PIECES, SHAPE))
+    there = table.loc[table["metric"] == "p_at_1", "value"]
+    assert (there == 1).all() if len(faked) > 1 else there.max() < 0.2, "alike only where both are spelt alike"
+    for words, language in zip(read, CORPUS.languages, strict=False):
+        assert all((min(word) >= chr(UNUSED.start)) == (language in faked) for word in words)
 
 
 def test_other_languages_are_refused(stored):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from xling_utils import measures, runs
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
-from xling_utils.core.specs import CorpusSpec, RunSpec
+from xling_utils.core.specs import CorpusSpec, RunSpec, canonical_json
 from xling_utils.measures.tasks import registry
 from xling_utils.runs import training
 
@@ -47,6 +49,16 @@ def test_settings_go_where_they_belong(asked: list[tuple[RunSpec, Any]]) -> None
     assert asked[1][1] == Path("DIR")
 
 
+def test_numbers_may_be_numpys(asked: list[tuple[RunSpec, Any]]) -> None:
+    for seed in np.arange(31, 33):
+        runs.train(
+            ["en", "tr"], scale="smoke", seed=seed, steps=np.int64(3), mask_rate=np.float32(0.5), sliced=np.True_
+        )
+        runs.train(["en", "tr"], scale="smoke", seed=int(seed), steps=3, mask_rate=0.5, sliced=True)
+    assert asked[0] == asked[1] != asked[2] == asked[3]
+    assert canonical_json(asked[0][0]) == canonical_json(asked[1][0])
+
+
 MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: runs.train("en,tr"), "languages 'en,tr': name them in a list, as in"),
     (lambda: CorpusSpec("controlled", "en", 5), "languages 'en': name them in a list, as in"),  # type: ignore[arg-type]
@@ -60,6 +72,11 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: runs.train(["en", "tr"], seed=-1), "'seed': .* or equal to 0 where -1 stands"),
     (lambda: runs.train(["en", "tr"], seed=2**32), "'seed': .* or equal to 4294967295 where 4294967296 stands"),
     (lambda: runs.train(["en", "tr"], order_seed=-1), "TrainingSpec: 'order_seed': .* or equal to 0 where -1 stands"),
+    (lambda: runs.train(["en", "tr"], steps=np.float64(3.5)), "TrainingSpec: 'steps': .* where 3.5 stands"),
+    (
+        lambda: runs.train(["en", "tr"], steps=Decimal(3)),
+        "seed or setting: .* Decimal .*; give numbers, texts",
+    ),
     (lambda: runs.train(["en", "tr"], data="DIR"), "data: scale 'controlled' reads none; give scale='natural' with it"),
     (lambda: runs.train(["en", "tr"], scale="big"), "unknown scale 'big'; known: smoke, "),
     (lambda: measures.measure("wrods", RUN), "unknown task 'wrods'; known: word retrieval; finding the double; "),

@@ -1,18 +1,22 @@
 """Pages of runs of one's own: no sentence of what the book found on its own."""
 
+import shlex
 from pathlib import Path
 
 import jupytext
+import pandas as pd
 import pytest
 
+from tests.given import ROOT
 from xling_utils.book import chapter_pages, own_run
 from xling_utils.book.parameters import default_parameters
-from xling_utils.chapters import of_ones_own, opened
+from xling_utils.chapters import minimult, of_ones_own, opened
 from xling_utils.charts.offline import VEGALITE
 from xling_utils.claims import listing
+from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES
 
-CHAPTERS = sorted((Path(__file__).parents[2] / "notebooks").glob("[0-9]*.py"))
+CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9]*.py"))
 SMOKE = {"scale": "smoke", "languages": ["de"]}
 
 
@@ -48,6 +52,15 @@ def test_what_makes_a_page_ones_own() -> None:
     given = {**SMOKE, "seeds": 3, "live": "all", "data": "/a b", "engine": "local"}
     made = "xling run 02_window_size --scale smoke -p languages '[de]' --seeds 3 -p live all --data DIR"
     assert own_run.command("02_window_size", given, defaults) == made
+
+
+def test_a_command_can_be_pasted_and_shown_whatever_it_names() -> None:
+    model = "/home/o'brien/a `b``"
+    made = own_run.command("02_window_size", {"model": model}, {})
+    assert shlex.split(made)[-2:] == ["model", model]
+    assert own_run.code("ls") == "`ls`" and own_run.code(made) == f"``` {made} ```"
+    caption = chapter_pages._of_own("02_window_size", {"model": model}, {"scale": "smoke"}, "")
+    assert made in chapter_pages._with_apostrophes(caption)
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
@@ -88,7 +101,8 @@ def test_a_command_that_is_long_is_told_once_a_page() -> None:
             figure = cell["metadata"].get("mystnb", {}).get("figure", {})
             if figure.get("name") == "fig-depth":
                 cell["outputs"] = []
-    chapter_pages._make_public(Path(__file__).parents[2], CHAPTERS[3].stem, notebook)
+    origins = {scale: chapter_pages._origin(ROOT, CHAPTERS[3].stem, scale) for scale in ("controlled", "natural")}
+    chapter_pages._make_public(origins, CHAPTERS[3].stem, notebook)
     figures = [cell["metadata"].get("mystnb", {}).get("figure") for cell in notebook["cells"]]
     drawn = [figure for figure in figures if figure and figure["name"] != "fig-depth"]
     at_length = [figure["name"] for figure in drawn if "--records-only" in figure["caption"]]
@@ -100,3 +114,60 @@ def test_a_command_that_is_long_is_told_once_a_page() -> None:
 def test_apostrophes_of_captions_are_set_and_commands_are_not() -> None:
     set_ = chapter_pages._with_apostrophes("The languages' means, Dufter's: `run -p languages '[de]'`.")
     assert set_ == "The languages’ means, Dufter’s: `run -p languages '[de]'`."
+
+
+def test_a_figure_of_both_worlds_names_the_rows_of_both() -> None:
+    def caption(*shown: str) -> str:
+        notebook = jupytext.read(CHAPTERS[7])
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                rows = [{"value": 1.0, "shown": each} for each in shown]
+                cell["outputs"] = [{"data": {VEGALITE: {"datasets": {"a": rows}}}}]
+        chapter_pages._make_public({"controlled": ("C", "by `c`"), "natural": ("N", "by `n`")}, "08_minimult", notebook)
+        figures = [cell["metadata"].get("mystnb", {}).get("figure") for cell in notebook["cells"]]
+        return str(next(filter(None, figures))["caption"])
+
+    assert caption("controlled world").endswith("C, made by `c`.")
+    assert caption("controlled world", chapter_pages.REAL).endswith("C, made by `c`. On real text: N, made by `n`.")
+    assert chapter_pages.REAL == minimult.plan.REAL
+
+
+SPEC = '{"recipes": []}'
+
+
+@pytest.mark.parametrize(
+    ("rows", "specs", "said"),
+    [
+        ("31,en,fr", None, r"runs\.csv is missing"),
+        ("31,en,fr", "x", r"runs\.csv: what stands in column 'spec'"),
+        ("31,en,fr", '{"recipes": {"ab": 1}}', r"runs\.csv: what stands in column 'spec'"),
+        ("31x,en,fr", SPEC, r"controlled\.csv: '31x' in column 'seed' is no number"),
+        ("31.5,en,fr", SPEC, r"controlled\.csv: a seed that is no whole number"),
+        (",en,fr", SPEC, r"controlled\.csv: a seed that is no whole number"),
+    ],
+)
+def test_damaged_records_are_named_and_not_the_notebook(
+    tmp_path: Path, rows: str, specs: str | None, said: str
+) -> None:
+    path = laid_out(tmp_path, f"seed,source,target\n{rows}\n")
+    if specs is not None:
+        path.with_suffix(".runs.csv").write_text(pd.DataFrame({"spec": [specs]}).to_csv(index=False), encoding="utf-8")
+    with pytest.raises(UserError, match=said) as error:
+        chapter_pages.published(tmp_path, tmp_path / "01_sample.ipynb")
+    assert "notebook" not in str(error.value)
+
+
+def test_records_without_seeds_or_rows(tmp_path: Path) -> None:
+    path = laid_out(tmp_path, "seed,source,target\n")
+    assert chapter_pages._origin(tmp_path, "01_sample", "controlled") == ("", "")
+    path.write_text("source,target\nen,fr\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"controlled\.csv: no column 'seed'"):
+        chapter_pages.published(tmp_path, tmp_path / "01_sample.ipynb")
+
+
+def laid_out(root: Path, rows: str) -> Path:
+    """Recorded rows of a chapter, and where they lie."""
+    path = root / "book/records/01_sample.controlled.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text(rows, encoding="utf-8")
+    return path

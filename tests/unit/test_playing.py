@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import jupytext
+import nbformat
 import pytest
 
 from tests.blocks import blocks
@@ -53,6 +54,22 @@ def test_a_chapter_is_copied_once_and_paired_with_nothing(book: Path, xling: Cal
     copy.write_text("somebody's", encoding="utf-8")
     assert "as you left it" in xling(book, "play", CHAPTERS[0]).stdout
     assert copy.read_text(encoding="utf-8") == "somebody's"
+
+
+def test_half_a_copy_is_nobodys_work(
+    book: Path, xling: Call, opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: object, path: Path) -> None:
+        path.write_text("{", encoding="utf-8")
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(nbformat, "write", interrupted)
+        with pytest.raises(OSError, match="no space"):
+            playing.play(book, CHAPTERS[0], print)
+    assert xling(book, "play", CHAPTERS[0]).returncode == 0
+    assert jupytext.read(opened[0]).cells
+    assert [path.name for path in (book / "_build/play").iterdir()] == [f"{CHAPTERS[0]}.ipynb"]
 
 
 def test_all_are_copied_where_none_is_named(book: Path, xling: Call, opened: list[str]) -> None:

@@ -58,6 +58,37 @@ def test_a_chapter_is_executed_again_for_other_files_of_the_same_model_or_data(t
     assert before != notebooks._identity(tmp_path, "07_cka", given)
 
 
+def test_a_chapter_is_executed_again_for_what_lies_behind_links(tmp_path: Path) -> None:
+    data, given = tmp_path / "data", {"data": str(tmp_path / "data")}
+    for folder in (data / "text", tmp_path / "real"):
+        folder.mkdir(parents=True)
+    (data / "text/fr").symlink_to(tmp_path / "real")
+    (tmp_path / "real/loop").symlink_to(data)
+    seen = {notebooks._identity(tmp_path, "07_cka", given)}
+    (tmp_path / "real/a.txt").write_bytes(b"x")
+    seen.add(notebooks._identity(tmp_path, "07_cka", given))
+    (data / "text/zh").symlink_to(tmp_path / "real")  # the same text as another language
+    seen.add(notebooks._identity(tmp_path, "07_cka", given))
+    assert len(seen) == 3
+
+
+def test_a_chapter_is_executed_again_for_another_encoder_of_the_book(tmp_path: Path) -> None:
+    before = notebooks._identity(tmp_path, "07_cka", {})
+    (tmp_path / "book/models/key").mkdir(parents=True)
+    (tmp_path / "book/models/key/model.safetensors").write_bytes(b"x")
+    assert before != notebooks._identity(tmp_path, "07_cka", {})
+
+
+@pytest.mark.parametrize("model", [".", "../mine", "../mine/final/.."])
+def test_what_is_made_of_a_model_is_named_after_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    (tmp_path / "mine/final").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "mine")
+    folder = probing.folder_of(tmp_path, model)
+    assert folder.name == "mine" and folder == probing.folder_of(tmp_path, probing._place(model))
+
+
 def test_models_of_one_name_have_folders_of_their_own(tmp_path: Path) -> None:
     first, second = (str(tmp_path / run / "final") for run in ("r1", "r2"))
     for model in (first, second):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -94,6 +95,14 @@ def test_real_sentences_are_line_by_line_translations():
 # Stored runs
 
 
+def moved(run, folder):
+    """``run`` where the next one does not replace it."""
+    layers = getattr(run.spec.model, "layers", 0)
+    kept = folder / f"{layers}-{run.spec.model.width}"
+    shutil.copytree(run.path, kept, ignore=shutil.ignore_patterns("*-*"))
+    return replace(run, key=kept.name, path=kept)
+
+
 def test_a_stored_run_is_read_as_in_pretraining(stored):
     run = stored(CORPUS, PIECES, ENCODER)
     lm = masked_lm(run)
@@ -145,6 +154,30 @@ def test_a_run_without_english_is_refused(stored):
     run = stored(replace(CORPUS, languages=("fr",)), PIECES, ENCODER)
     with pytest.raises(UserError, match="does not read English"):
         list(sentence_similarity.rows(run, None, SMOKE, None))
+
+
+@pytest.mark.parametrize("deeper", [0, 1])
+def test_encoders_of_different_depth_are_compared_as_deep_as_the_shallower(stored, tmp_path, deeper):
+    pair = [moved(stored(CORPUS, PIECES, replace(ENCODER, layers=layers)), tmp_path) for layers in (2, 3)]
+    rows = pd.DataFrame(list(sentence_similarity.rows(pair[deeper], pair[1 - deeper], SMOKE, None)))
+    assert set(rows.groupby("metric")["layer"].agg(list).map(tuple)) == {(0, 1, 2)} and rows["metric"].nunique() == 4
+
+
+@pytest.mark.parametrize("other", [replace(ENCODER, layers=3), replace(ENCODER, width=32), StaticSpec("glove", 16)])
+def test_words_of_models_of_different_shape_are_not_aligned(stored, tmp_path, other):
+    run, beside = (moved(stored(CORPUS, PIECES, model), tmp_path) for model in (ENCODER, other))
+    with pytest.raises(UserError, match=rf"{run.key} and {beside.key} differ in width or number of layers"):
+        list(lexicon_induction.rows(run, beside, SMOKE, None))
+
+
+@pytest.mark.parametrize("languages", [("en",), ("fr",)])
+def test_words_are_not_aligned_without_both_languages(stored, tmp_path, languages):
+    both = moved(stored(CORPUS, PIECES, ENCODER), tmp_path)
+    run = stored(replace(CORPUS, languages=languages), PIECES, ENCODER)
+    asked = [(run, None), (both, run) if languages == ("en",) else (run, both)]
+    for pair in asked:
+        with pytest.raises(UserError, match="a run that reads English and one that reads another language"):
+            list(lexicon_induction.rows(*pair, SMOKE, None))
 
 
 @pytest.mark.parametrize(("model", "layers"), [(ENCODER, 3), (StaticSpec("word2vec", 8), 1)])

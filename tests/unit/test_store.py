@@ -178,6 +178,19 @@ def test_prune_removes_what_is_left_over_and_keeps_the_rest(store: RunStore) -> 
     assert store.prune(keep=["aa"]) == [".work/ee"]
 
 
+def test_prune_leaves_what_is_no_run(store: RunStore) -> None:
+    put(store, "aa")
+    for key, remove in (("bb", "manifest.json"), ("cc", "spec.json")):
+        (put(store, key) / remove).unlink()
+    put(store, "dd").rename(store.root / "my-run")
+    for name in ("my-thesis/chapter.tex", "photos/cat.jpg"):
+        (store.root / name).parent.mkdir()
+        (store.root / name).write_text("")
+    assert store.prune(keep=["aa"]) == ["bb", "cc"]
+    assert store.keys() == ["aa", "my-run", "my-thesis", "photos"]
+    assert (store.root / "my-thesis/chapter.tex").exists() and (store.root / "photos/cat.jpg").exists()
+
+
 def test_what_is_gone_before_its_turn_does_not_end_a_prune(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("aa-x1", "bb-x1"):
         store.folder(".partial", name)

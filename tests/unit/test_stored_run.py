@@ -116,3 +116,16 @@ def test_a_word_that_the_tokenizer_does_not_know_has_a_zero_vector(
     known, *_, unknown = [word for word, _ in reading.counts["en"].most_common(60)]
     vectors = reading.vectors("en", [known, unknown, f"{known} {unknown}"])
     assert vectors[:, 0].any() and not vectors[:, 1].any()
+
+
+@pytest.mark.parametrize("model", [ENCODER, StaticSpec("glove", 8)])
+def test_nor_has_one_whose_language_has_special_tokens_of_its_own(
+    stored: Stored, model: EncoderSpec | StaticSpec
+) -> None:
+    reading = Reading(stored(CORPUS, TokenizerSpec("words", 30, specials=True), model), SCALE)
+    for language in CORPUS.languages:
+        vocabulary = reading.coders[language].tokenizer.get_vocab()
+        words = [word for word, _ in reading.counts[language].most_common(60)]
+        known = [word in vocabulary for word in words]
+        assert 0 < sum(known) < 60
+        assert reading.vectors(language, words)[0].any(axis=1).tolist() == known

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,10 @@ from xling_utils.chapters import of_ones_own
 from xling_utils.charts import offline, tables
 from xling_utils.charts.shapes import PAPER_SHAPES
 from xling_utils.core.errors import UserError
-from xling_utils.core.files import json_object
+from xling_utils.core.files import json_object, table
 from xling_utils.core.scales import FIRST_REPORTED_SEED
 from xling_utils.core.specs import LANGUAGES, of_earlier_recipe
+from xling_utils.measures import kept_rows
 
 ALONE = ("model", "aligned", "sentences")
 """Parameters of runs beside which there are no records."""
@@ -24,6 +25,10 @@ PAPERS = ("paper", *PAPER_SHAPES)
 """What rows of a paper say that they are."""
 SOURCES = {"this machine": "live", "recorded": "recorded"}
 """What other rows say that they are -> its badge."""
+REAL = "real text"
+"""What its rows say that they are in a figure of both worlds."""
+CODE_OR_TEXT = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)|[^`]+", re.DOTALL)
+"""Of Markdown; code has a group."""
 AT_LENGTH = 120
 """Letters of what one figure of a page says for all."""
 HTML, WIDGET = "text/html", "application/vnd.jupyter.widget-view+json"
@@ -41,13 +46,16 @@ def published(root: Path, path: Path) -> bytes:
     """An executed notebook as the book shows and offers it: without papermill's notes (paths and times of the
     machine that ran it), with the injected parameters out of sight, its numbers filled in, terms explained in the
     margin, cells without an output left out, and at each figure whether it is live, recorded or a paper's, its rows and
-    its command."""
+    its command.
+
+    Raises `UserError` where that is no notebook, and where the chapter's records are damaged."""
     import nbformat
 
+    origins = {scale: _origin(root, path.stem, scale) for scale in ("controlled", "natural")}
     try:
         notebook = json_object(path)
         nbformat.validate(notebook)
-        _make_public(root, path.stem, notebook)
+        _make_public(origins, path.stem, notebook)
     except (UserError, nbformat.ValidationError, AssertionError, KeyError, TypeError, AttributeError) as error:
         first = str(error).split("\n")[0]
         raise UserError(f"{path} is not a notebook ({first}); run `xling run {path.stem}` again") from error
@@ -58,11 +66,11 @@ def published(root: Path, path: Path) -> bytes:
     return json.dumps(notebook, ensure_ascii=False).encode("utf-8")  # indented it takes a second longer
 
 
-def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
+def _make_public(origins: Mapping[str, tuple[str, str]], chapter: str, notebook: dict[str, Any]) -> None:
+    """With the :func:`_origin` of the chapter's rows of each world."""
     given = notebook["metadata"].pop("papermill", {}).get("parameters", {})
     defaults = default_parameters(chapter, notebook)
     own = of_ones_own(given)
-    origins = {scale: _origin(root, chapter, scale) for scale in ("controlled", "natural")}
     told: dict[str, str] = {}  # scale -> the figure that says at length how its rows are made
     if own:
         own_run.described(notebook, own)
@@ -77,6 +85,9 @@ def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
             if drawn and len(made) > AT_LENGTH and told.setdefault(scale, figure["name"]) != figure["name"]:
                 made = f"as those of {{numref}}`{told[scale]}`"
             recorded = f"{rows}, made {made}." if rows else ""
+            rows, made = origins["natural"]
+            if rows and scale != "natural" and REAL in _shown(cell):
+                recorded = f"{recorded} On real text: {rows}, made {made}.".lstrip()
             first, *rest = figure["caption"].split("\n\n")
             rest.append(_of_own(chapter, given, defaults, recorded) if own else recorded)
             first += _badges(cell, otherwise="recorded" if recorded else "live")
@@ -89,9 +100,7 @@ def _make_public(root: Path, chapter: str, notebook: dict[str, Any]) -> None:
 
 def _with_apostrophes(caption: str) -> str:
     """As Sphinx sets them in text, but not in captions; commands stay as they are."""
-    pieces = caption.split("`")
-    pieces[::2] = map(tables.apostrophes, pieces[::2])
-    return "`".join(pieces)
+    return CODE_OR_TEXT.sub(lambda piece: piece[0] if piece[1] else tables.apostrophes(piece[0]), caption)
 
 
 def _without_kernel(notebook: dict[str, Any]) -> None:
@@ -104,13 +113,17 @@ def _without_kernel(notebook: dict[str, Any]) -> None:
         notebook["metadata"].pop("widgets", None)
 
 
-def _badges(cell: Mapping[str, Any], otherwise: str) -> str:
-    """Where the numbers of a figure come from, as *How to read* explains it: what its rows say (``shown``), and
-    ``otherwise`` where they do not say it."""
+def _shown(cell: Mapping[str, Any]) -> set[str | None]:
+    """What the rows of a figure say that they are; None where they do not say it."""
     charts = [output["data"].get(offline.VEGALITE) for output in cell["outputs"] if "data" in output]
     rows = [row for chart in filter(None, charts) for rows in chart.get("datasets", {}).values() for row in rows]
-    said = {row["shown"] for row in rows if "shown" in row} or ({None} if rows else set())
-    from_ = {"paper" if shown in PAPERS else SOURCES.get(shown, otherwise) for shown in said}
+    return {row["shown"] for row in rows if "shown" in row} or ({None} if rows else set())
+
+
+def _badges(cell: Mapping[str, Any], otherwise: str) -> str:
+    """Where the numbers of a figure come from, as *How to read* explains it: what its rows say, and ``otherwise`` where
+    they do not say it."""
+    from_ = {"paper" if shown in PAPERS else SOURCES.get(shown or "", otherwise) for shown in _shown(cell)}
     return "".join(
         f"\N{NO-BREAK SPACE}[{source}]{{.badge-{source}}}"
         for source in ("live", "recorded", "paper")
@@ -123,23 +136,23 @@ def _of_own(chapter: str, given: Mapping[str, Any], defaults: Mapping[str, Any],
     them where those come from."""
     alone = any(given.get(name) for name in ALONE)
     rows = f"_build/records/{chapter}.{given.get('scale', defaults.get('scale'))}{'.own' * alone}.csv"
-    made = f"Made by `{own_run.command(chapter, given, defaults)}`; rows in `{rows}`."
+    made = f"Made by {own_run.code(own_run.command(chapter, given, defaults))}; rows in `{rows}`."
     return f"{made} Recorded seeds: {recorded}" if recorded else made
 
 
 def _origin(root: Path, chapter: str, scale: str) -> tuple[str, str]:
     """For a caption: the committed rows that a figure is drawn from, and by which commands they are made again; empty
-    where there are none."""
+    where there are none. Raises `UserError` where they, or what is known of their runs, are damaged."""
     rows = root / "book/records" / f"{chapter}.{scale}.csv"
-    if not rows.is_file():
+    blocks = _blocks(rows) if rows.is_file() else {}
+    if not blocks:
         return "", ""
     real = " --scale natural --data DIR" if scale == "natural" else ""
-    (first, block), *others = _blocks(rows).items()
+    (first, block), *others = blocks.items()
     seeds, languages = block
     some = f" -p languages '{languages}'" if languages else ""
     command = f"xling run {chapter}{real} --seeds {seeds}{some} "
-    with rows.with_suffix(".runs.csv").open(encoding="utf-8", newline="") as file:
-        earlier = of_earlier_recipe([row["spec"] for row in csv.DictReader(file)])
+    earlier = _of_earlier_recipe(rows.with_suffix(".runs.csv"))
     later = others or (first != FIRST_REPORTED_SEED and not earlier)
     command += f"--records-only -p first_seed {first}" if later else "-p live all"
     alike = [str(each) for each, other in others if other == block]
@@ -149,13 +162,25 @@ def _origin(root: Path, chapter: str, scale: str) -> tuple[str, str]:
     return f"{{download}}`Rows (CSV, zipped) <../book/records/{rows.name}.zip>`", f"by `{command}`{then}{recipe}"
 
 
+def _of_earlier_recipe(runs: Path) -> bool:
+    if not runs.is_file():
+        raise UserError(f"{runs} is missing, which says how the rows beside it were made; restore the file")
+    specs = table(runs, ["spec"])["spec"]
+    try:
+        return of_earlier_recipe(specs)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise UserError(f"{runs}: what stands in column 'spec' is not the specification of a run; restore it") from None
+
+
 def _blocks(rows: Path) -> dict[int, tuple[int, str]]:
     """Seeds of recorded ``rows`` that follow one another and read the same languages: the first of them -> their
     number, and the languages as the parameter has them, nothing where they are all."""
     read: dict[int, dict[str, None]] = {}
-    with rows.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):  # as they were planned
-            read.setdefault(int(row["seed"]), {}).update({row["source"]: None, row["target"]: None})
+    recorded = kept_rows.from_csv(rows, ("seed", "source", "target"))
+    if (recorded["seed"].astype(float) % 1 != 0).any():
+        raise UserError(f"{rows}: a seed that is no whole number; restore the file")
+    for seed, *both in zip(recorded["seed"], recorded["source"], recorded["target"], strict=True):
+        read.setdefault(int(seed), {}).update(dict.fromkeys(both))  # as they were planned
     blocks: dict[int, tuple[int, str]] = {}
     first, before = 0, (0, [""])
     for seed, languages in sorted(read.items()):

@@ -238,16 +238,27 @@ def _identity(root: Path, name: str, parameters: Mapping[str, Any]) -> str:
         if path.is_file():
             digest.update(f"\n{path.name} {of_file(path)}".encode())
     for given in filter(None, map(parameters.get, ("data", "model"))):
-        for folder, _, files in sorted(os.walk(given)):
-            for file in sorted(files):
-                path = os.path.join(folder, file)
-                state = os.stat(path) if os.path.exists(path) else os.lstat(path)  # a link to nothing
-                digest.update(os.fsencode(f"\n{path} {state.st_size} {state.st_mtime_ns}"))
+        for place in _beneath(given):
+            state = os.stat(place) if os.path.exists(place) else os.lstat(place)  # a link to nothing
+            digest.update(os.fsencode(f"\n{place} {state.st_size} {state.st_mtime_ns}"))
     return digest.hexdigest()
+
+
+def _beneath(given: str) -> Iterator[str]:
+    """The files in a folder, in linked folders, too. What another link has led to, a loop for one, is only named."""
+    seen = set()
+    for folder, folders, files in os.walk(given, followlinks=True):
+        if (real := os.path.realpath(folder)) in seen:
+            folders.clear()
+            yield folder
+            continue
+        seen.add(real)
+        folders.sort()
+        yield from (os.path.join(folder, file) for file in sorted(files))
 
 
 def _sources(root: Path) -> Iterator[Path]:
     yield from sorted(p for p in PACKAGE.rglob("*") if "__pycache__" not in p.parts)
     yield from sorted((root / "book").glob("*.yml"))
-    for folder in ("records", "published"):
+    for folder in ("records", "published", "models"):
         yield from sorted((root / "book" / folder).rglob("*"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +19,6 @@ ASKED = "asked"
 """Metadata of a cell whose heading states a finding: the question that stands for it."""
 OPTIONS = ("scale", "seeds", "data", "engine", "scheduler", "jobs")
 """Parameters that the command line has options for."""
-PLAIN = re.compile(r"[\w.:/-]+")
 ANSWER = re.compile(r"\*\*The answer\.\*\*.*?(\n\n|\Z)", re.DOTALL)
 HEADING = re.compile(r"^(#+) .*$", re.MULTILINE)
 
@@ -50,8 +50,15 @@ def command(chapter: str, given: Mapping[str, Any], defaults: Mapping[str, Any])
         if value != defaults.get(name):
             shown = f"[{', '.join(value)}]" if isinstance(value, list) else "DIR" if name == "data" else str(value)
             words.append(f"--{name}" if name in OPTIONS else f"-p {name}")
-            words.append(shown if PLAIN.fullmatch(shown) else f"'{shown}'")
+            words.append(shlex.quote(shown))
     return " ".join(words)
+
+
+def code(text: str) -> str:
+    """``text`` as code in Markdown, whatever backticks it has."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}" if longest else f"`{text}`"
 
 
 def _box(given: Mapping[str, Any]) -> str:

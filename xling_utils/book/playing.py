@@ -45,7 +45,9 @@ def play(root: Path, name: str | None, say: Callable[[str], None]) -> None:
         if copy.exists():
             say(f"{copy}: as you left it; remove it to begin anew")
         else:
-            nbformat.write(_notebook(root, each), copy)
+            aside = folder / f".{each}.ipynb"  # half a copy would stay for good
+            nbformat.write(_notebook(root, each), aside)
+            aside.replace(copy)
     opened = folder / f"{name}.ipynb" if name else folder
     os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", str(opened)])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -95,7 +96,7 @@ def folder_of(root: Path, model: str) -> Path:
     """Where what is made of a model lies: a folder of its name, or, where the card there is of another model, one with
     letters of a hash behind it."""
     place = _place(model)
-    name = Path(model).name if Path(place).exists() else model
+    name = os.path.basename(os.path.abspath(place)) if Path(place).exists() else model  # of ".", too
     folder = root / "_build" / "probe" / (re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model")
     with suppress(UserError):  # no card yet, or a damaged one
         if json_object(folder / "card.json").get("model") != place:

@@ -7,7 +7,6 @@ so that a second render costs the changed pages only. A failed render leaves the
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
@@ -18,27 +17,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from xling_utils.book import chapter_pages, content_policy, encoder_script, line_breaks, published_book
+from xling_utils.book import chapter_pages, content_policy, encoder_script, line_breaks, published_book, stage_identity
 from xling_utils.book.launch import with_buttons
 from xling_utils.book.published_book import STATIC
 from xling_utils.charts.offline import BUNDLE
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import yaml_mapping
-from xling_utils.core.identity import PACKAGE
 from xling_utils.core.writing import held
 
 Fills = Mapping[str, Callable[[], str]]
 """What stands for a mark of that name in a page, as Markdown."""
 NO_FILLS: Fills = {}
-_TOOLS = ("jupyter-book", "sphinx", "myst-nb", "sphinx-book-theme", "vl-convert-python")
 _MARK = re.compile(rb"^<!-- fill: ([a-z ]+) -->$", re.MULTILINE)
-_HEADING = re.compile(r"^(?:#+ .*|\(.+\)=)$", re.MULTILINE)
-"""A line of Markdown that is one, or a label."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -100,7 +94,7 @@ def stage(
     for name in chapters(root):
         wanted[Path("notebooks", f"{name}.ipynb")] = chapter_pages.published(root, executed / f"{name}.ipynb")
 
-    identity = _identity(wanted)
+    identity = stage_identity.of(root, wanted)
     if not (out / "identity").is_file() or (out / "identity").read_text() != identity:
         shutil.rmtree(out, ignore_errors=True)
     parsed = out / "_build" / ".doctrees" / "environment.pickle"
@@ -160,6 +154,11 @@ def _render(staged: Path, build: Path, strict: bool) -> None:
     if strict:
         command += ["-W", "--keep-going"]
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    unfinished = build / "rendering.unfinished"
+    if unfinished.exists():
+        # Sphinx notes pages as read before it warns of them all and writes them: nothing it left can be trusted.
+        shutil.rmtree(staged / "_build", ignore_errors=True)
+    unfinished.touch()
     done = subprocess.run(
         command,
         stdout=subprocess.PIPE,
@@ -175,6 +174,7 @@ def _render(staged: Path, build: Path, strict: bool) -> None:
     if done.returncode or not strict:
         # A parsed page is not parsed, and so not warned about, again: start afresh next time.
         shutil.rmtree(staged / "_build", ignore_errors=True)
+    unfinished.unlink()
     if done.returncode:
         raise UserError(f"the book did not render: {_first_problem(log)}; everything it said is in {log}")
 
@@ -203,34 +203,6 @@ def filled(page: bytes, fills: Fills = NO_FILLS) -> bytes:
         return f"```{{raw}} html\n{markup[name]()}\n```".encode()
 
     return _MARK.sub(fill, chapter_pages.with_values(page.decode()).encode())
-
-
-def _identity(wanted: dict[Path, bytes]) -> str:
-    """A hash of what shapes every page; when it changes nothing of the old stage is of use."""
-    digest = hashlib.sha256()
-    for relative, content in sorted(wanted.items()):
-        if relative.parts[0] not in ("book", "notebooks"):
-            digest.update(f"{relative.as_posix()} {len(content)}\n".encode() + content)
-        elif names := _named_elsewhere(relative, content):
-            digest.update(f"{relative.as_posix()} {names}\n".encode())
-    for module in ("charts/offline.py", "book/book_renderer.py", "book/rendering.py", "book/chapter_pages.py"):
-        digest.update((PACKAGE / module).read_bytes())
-    digest.update(" ".join(version(tool) for tool in _TOOLS).encode())
-    return digest.hexdigest()
-
-
-def _named_elsewhere(relative: Path, content: bytes) -> list[str]:
-    """The headings, labels and figures of a page: sidebars and references of others show them or their numbers."""
-    found = []
-    if relative.suffix == ".md":
-        found += _HEADING.findall(content.decode())
-    for cell in json.loads(content)["cells"] if relative.suffix == ".ipynb" else ():
-        figure = cell["metadata"].get("mystnb", {}).get("figure")
-        if cell["cell_type"] == "markdown":
-            found += _HEADING.findall("".join(cell["source"]))
-        elif figure and cell.get("outputs"):
-            found.append(figure["name"])
-    return found
 
 
 def _vega_bundle() -> bytes:

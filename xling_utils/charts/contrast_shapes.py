@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import cycle
 
 import altair as alt
 import pandas as pd
@@ -49,10 +50,12 @@ def contrasts(
     two_lines = alt.Axis(labelLimit=150, grid=True, labelExpr=TWO_LINES, labelOffset=CENTRED)
     known = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
     others = [name for name in dict.fromkeys(rows["shown"]) if name not in CONTRAST_MARKS]
-    marked = {name: CONTRAST_MARKS[name] for name in known} | dict(zip(others, LANGUAGE_MARKS.values(), strict=False))
+    marked = {name: CONTRAST_MARKS[name] for name in known}
+    free = [mark for mark in LANGUAGE_MARKS.values() if mark not in marked.values()] or list(LANGUAGE_MARKS.values())
+    marked |= dict(zip(others, cycle(free), strict=False))
     shown = list(marked)
     legend = alt.Legend(title=None, orient="top", values=_of_measure(rows, shown), offset=NAME_OF_A_FLOOR)
-    beneath = [name for name in shown if MEAN in shown and name in LANGUAGE_MARKS]
+    beneath = [name for name in shown if MEAN in shown and (name in LANGUAGE_MARKS or name in others)]
     beside = {name: "languages" if name in beneath else name for name in shown}
     heights = list(dict.fromkeys(beside.values()))
     most = len(heights) / 2 + (APART if len(heights) > 1 else 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import altair as alt
@@ -89,8 +90,10 @@ def over_layers(tables: Sequence[pd.DataFrame], metrics: Sequence[str]) -> alt.L
     """Tidy rows of one's own over the layers: a line a metric, with bars from ``low`` to ``high``.
 
     ``tables`` have columns ``metric``, ``layer``, ``value``, ``low``, ``high``, and one row a metric and layer. Raises
-    :class:`UserError` where there is none of a metric, or several of one at a layer.
+    :class:`UserError` without a table or a metric, where there is no row of one, or several of one at a layer.
     """
+    if not (len(tables) and len(metrics)):
+        raise UserError("nothing to draw over layers: give at least one table and one metric")
     rows = pd.concat(tables, ignore_index=True)
     for metric in metrics:
         if (own := rows[rows["metric"] == metric]).empty:
@@ -132,7 +135,7 @@ def by_kind(rows: alt.Chart, kinds: Sequence[str], *told: str, offset: int = 18)
     columns ``told``."""
     pick = alt.selection_point(fields=["kind"], bind="legend", name="kind_pick")
     there = _there(rows, kinds)
-    hues, greys = iter(HUES), iter(GREYS)
+    hues, greys = cycle(HUES), cycle(GREYS)
     of_models = {kind: MODEL_COLOURS[name] for kind in there for name in STATIC if kind.startswith(name)}
     palette = [
         of_models.get(kind) or next(greys if any(name in kind for name in UNLEARNED) else hues) for kind in there

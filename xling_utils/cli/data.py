@@ -40,7 +40,7 @@ def check(
         findings = [finding for finding in findings if _concerns(finding, directory, ready.reads)]
     for finding in findings:
         if finding.level == "broken":  # its message names the file and the line
-            print(f"broken  {finding.message}", file=sys.stderr)
+            print(printable(f"broken  {finding.message}"), file=sys.stderr)
         else:
             print(printable(f"{finding.level:8}{finding.path.relative_to(directory)}: {finding.message}"))
     if ready:

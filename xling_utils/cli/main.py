@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from xling_utils.cli import data, probing, runs
-from xling_utils.cli.output import OPTIONS, DataDirectory, Json, aligned, reported, root, say, show_usage_error, to_json
+from xling_utils.cli.output import (
+    KEPT,
+    OPTIONS,
+    DataDirectory,
+    Json,
+    aligned,
+    reported,
+    root,
+    say,
+    show_system_error,
+    show_usage_error,
+    to_json,
+)
+from xling_utils.cli.parameters import Pairs, given_once, meant, on_the_line, typed_pairs
 from xling_utils.core import startup
 from xling_utils.core.errors import UserError, printable
 
@@ -26,15 +36,10 @@ app.add_typer(runs.app, name="runs")
 app.add_typer(data.app, name="data")
 app.command()(probing.probe)
 
-UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
-UNNAMED = {errno.ENAMETOOLONG, errno.ELOOP}
-"""What no file can be named by; nothing was begun then."""
-
 PARAMETERS = (
     "A parameter of the chapters: languages, live, sentences; of 5 to 7 model, aligned (of 5 without a model, too); "
     "with --records-only first_seed, processes."
 )
-NO_PAIR = "-p takes a NAME and a VALUE: -p scale controlled"
 
 
 @cache
@@ -59,33 +64,13 @@ def main() -> None:
     except typer.TyperException as error:
         code = show_usage_error(error)
     except OSError as error:
-        if error.errno not in UNWRITABLE | UNNAMED:
-            raise
-        hint = "" if error.errno in UNNAMED else "; what was finished is kept, the same command continues"
-        name = printable(str(error.filename or "writing"))
-        print(f"xling: {name:.200}: {error.strerror}{hint}", file=sys.stderr)
-        code = 2
+        code = show_system_error(error)
     if code == 130:
-        print("xling: interrupted; what was finished is kept, the same command continues", file=sys.stderr)
+        print(f"xling: interrupted; {KEPT}", file=sys.stderr)
     sys.exit(code)
 
 
-class _Pairs(TyperCommand):
-    """A command whose ``-p`` takes a name and a value, as papermill's does."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        joined, rest = [], list(args)
-        while rest:
-            word = rest.pop(0)
-            if word == "-p":
-                if len(rest) < 2:
-                    raise UserError(NO_PAIR)
-                word = f"-p{rest.pop(0)}={rest.pop(0)}"
-            joined.append(word)
-        return super().parse_args(ctx, joined)
-
-
-@app.command(cls=_Pairs)
+@app.command(cls=Pairs)
 def run(
     ctx: typer.Context,
     chapter: Annotated[
@@ -111,15 +96,11 @@ def run(
     ] = False,
 ) -> int:
     """Execute chapters into _build/executed, those that are up to date excepted."""
-    typed = _typed(parameter or ())
-    asked = {"scale": scale or typed.get("scale", "controlled")} | typed
-    data = _meant(data, ctx, asked)
+    typed = typed_pairs(parameter or ())
+    data = meant(data, ctx, {"scale": scale or "controlled"} | typed)
     options = {"scale": scale, "seeds": seeds, "data": data and str(data.absolute())}
     options |= {"engine": engine, "scheduler": scheduler, "jobs": jobs}
-    given = {name: value for name, value in options.items() if value is not None}
-    if twice := sorted({n for n, v in options.items() if v is not None and n != "data"} & set(typed)):
-        raise UserError(f"{twice[0]} is given twice, as --{twice[0]} and with -p")
-    given = {name: value for name, value in given.items() if name not in typed}
+    given = given_once(options, ctx, typed)
     if records_only:
         from xling_utils.book import record as take
     else:
@@ -142,6 +123,7 @@ def play(
 
 @app.command()
 def book(
+    ctx: typer.Context,
     repository: Annotated[
         str | None, typer.Option(metavar="URL", help="On GitHub: chapters get buttons for Binder and Colab.")
     ] = None,
@@ -151,11 +133,13 @@ def book(
     from xling_utils.book import render
     from xling_utils.cli import reference
 
+    if not repository and on_the_line(ctx, "branch"):
+        raise UserError("--branch is for --repository: without it no chapter gets a button")
     fills = {"commands": lambda: reference.commands(app), "columns": reference.columns}
     print(render(root(), repository=repository, branch=branch, fills=fills))
 
 
-@app.command(cls=_Pairs)
+@app.command(cls=Pairs)
 def plan(
     ctx: typer.Context,
     chapter: Annotated[str, typer.Argument(metavar="CHAPTER", help="01_data_size, ...")],
@@ -176,11 +160,12 @@ def plan(
     known = known_chapters(root())
     if chapter not in known:
         raise UserError(f"unknown chapter {chapter!r}; known: {', '.join(known)}")
-    data = _meant(data, ctx, {"scale": scale})
-    given = {"scale": scale, "seeds": seeds, "data": data and str(data)}
-    of_the_book = given | {"languages": list(LANGUAGES[1:]), "sentences": None}
-    asked = checked(chapter, of_the_book, given, _typed(parameter or ())) | {"data": data}
-    rows = chapters.plan(chapter, **asked)
+    typed = typed_pairs(parameter or ())
+    data = meant(data, ctx, {"scale": scale} | typed)
+    options = {"scale": scale, "seeds": seeds, "data": data and str(data)}
+    of_the_book = options | {"data": None, "languages": list(LANGUAGES[1:]), "sentences": None}
+    asked = checked(chapter, of_the_book, given_once(options, ctx, typed), typed)
+    rows = chapters.plan(chapter, **asked | {"data": Path(asked["data"]) if asked.get("data") else None})
     if as_json:
         print(to_json(rows))
         return
@@ -265,25 +250,3 @@ def bench(
     if failed:
         print(f"xling: failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
-
-
-def _typed(pairs: Sequence[str]) -> dict[str, str]:
-    """What ``-p`` says: name -> value."""
-    found: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise UserError(NO_PAIR)
-        if name in found:
-            raise UserError(f"{name} is given twice, with -p")
-        found[name] = value
-    return found
-
-
-def _meant(data: Path | None, ctx: typer.Context, asked: Mapping[str, Any]) -> Path | None:
-    """The directory of text; one that XLING_DATA alone names counts only where something is ``asked`` that needs it."""
-    from xling_utils.chapters import reads_real_text
-
-    source = ctx.get_parameter_source("data")
-    needed = reads_real_text(asked) or asked.get("model") or asked.get("aligned")
-    return None if source and source.name == "ENVIRONMENT" and not needed else data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 OPTIONS: dict[str, Any] = {"rich_markup_mode": None, "add_completion": False}
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
+KEPT = "what was finished is kept, the same command continues"
+HINTS = (
+    dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM), f"; {KEPT}")
+    | dict.fromkeys((errno.ENAMETOOLONG, errno.ELOOP), "")
+    | dict.fromkeys((errno.ENOTDIR, errno.EEXIST, errno.EISDIR), "; a file or folder is in the way: move it")
+)
+"""What to do after errors of the system that are told in one line; of a name that no file can have nothing."""
 
 DataDirectory = Annotated[
     Path | None,
@@ -62,6 +70,15 @@ def show_usage_error(error: typer.TyperException) -> int:
     return 2
 
 
+def show_system_error(error: OSError) -> int:
+    """Prints an error of the system as one line; the exit code. Raises one that :data:`HINTS` lacks again."""
+    if error.errno not in HINTS:
+        raise error
+    name = printable(str(error.filename or "writing"))
+    print(f"xling: {name:.200}: {error.strerror}{HINTS[error.errno]}", file=sys.stderr)
+    return 2
+
+
 def reported(failures: Sequence[ChapterFailure]) -> int:
     """The exit code of chapters of which ``failures`` did not run to their end."""
     for failure in failures:
@@ -72,11 +89,16 @@ def reported(failures: Sequence[ChapterFailure]) -> int:
 
 
 def root() -> Path:
-    """The folder of the book. Raises :class:`UserError` outside of one."""
+    """The folder of the book. Raises :class:`UserError` outside of one, and where the working directory is gone."""
     from xling_utils.core.project import project_root
 
+    change = "change to the folder that holds _toc.yml and notebooks/"
+    try:
+        here = Path.cwd()
+    except OSError as error:
+        raise UserError(f"the working directory: {error.strerror}; {change}") from None
     found = project_root()
     if found is None:
-        raise UserError(f"{Path.cwd()} is not in a book: change to the folder that holds _toc.yml and notebooks/")
+        raise UserError(f"{here} is not in a book: {change}")
     startup.check_memory()
     return found

@@ -58,6 +58,12 @@ def package() -> str:
 
 
 @cache
+def tables() -> str:
+    """The hash of this package's tables, which are those of the controlled world."""
+    return of(*sorted(PACKAGE.rglob("*.tsv")))
+
+
+@cache
 def installed() -> str:
     """The hash of the names and versions of all packages that are installed beside this one."""
     return of(*sorted(path.name for path in Path(get_path("purelib")).glob("*.dist-info")))

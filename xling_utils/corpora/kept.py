@@ -3,7 +3,7 @@ controlled world makes its sentences word by word. Either takes longer than usin
 
 It lies in the cache of ``datasets`` (``HF_DATASETS_CACHE``), under the identity of everything that decides it: the
 files, the arguments, and the sources of the rooms that read and normalise, or of the controlled world. Removing it
-costs time only.
+costs time only, and one that is damaged is drawn again.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from xling_utils.corpora import directory
 
 if TYPE_CHECKING:
     from datasets import Dataset
+    from pyarrow import Table
 
 SETTING = "HF_DATASETS_CACHE"
 
@@ -53,11 +55,15 @@ def _kept(made_of: Sequence[object], draw: Callable[[], Dataset]) -> Dataset:
 
     name = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:20]
     path = Path(datasets.config.HF_DATASETS_CACHE) / "xling_utils" / f"{name}.arrow"
-    if not path.exists():
-        with writable(path, SETTING):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        with held(path.with_suffix(".lock")):  # whoever wants the same meanwhile waits instead of drawing it too
-            if not path.exists():
+    table = _table(path)
+    if table is None:
+        with ExitStack() as stack:
+            with writable(path, SETTING):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                # Whoever wants the same meanwhile waits instead of drawing it too.
+                stack.enter_context(held(path.with_suffix(".lock")))
+            table = _table(path)
+            if table is None:
                 drawn = draw()
                 draft = path.with_suffix(f".{os.getpid()}")
                 try:
@@ -67,7 +73,18 @@ def _kept(made_of: Sequence[object], draw: Callable[[], Dataset]) -> Dataset:
                         draft.replace(path)
                 finally:
                     draft.unlink(missing_ok=True)
-    return datasets.Dataset(feather.read_table(path, memory_map=True), fingerprint=name)
+                table = feather.read_table(path, memory_map=True)
+    return datasets.Dataset(table, fingerprint=name)
+
+
+def _table(path: Path) -> Table | None:
+    """What lies at ``path``; what cannot be read counts as absent, since it can be drawn again."""
+    from pyarrow import ArrowInvalid, feather
+
+    try:
+        return feather.read_table(path, memory_map=True)
+    except (ArrowInvalid, OSError):  # pyarrow has both for what is damaged
+        return None
 
 
 @cache
@@ -81,5 +98,4 @@ def _world() -> str:
     import numpy as np
 
     drawing = sources.digest(*(f"{__package__}.{room}" for room in ("loading", "labelled", "treebanks", "parallel")))
-    tables = identity.of(*sorted(Path(__file__).parent.glob("controlled/*.tsv")))
-    return drawing + tables + platform.python_version() + np.__version__
+    return drawing + identity.tables() + platform.python_version() + np.__version__

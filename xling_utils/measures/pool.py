@@ -1,8 +1,8 @@
 """Measures runs once each, several at a time, and keeps the rows beside the store.
 
-A run's rows depend on the run, on the scale's measuring sizes, on what of real data its languages are tested with and
-on the sources that compute them, and on no chapter: a table kept under that identity is read back by every chapter that
-shows the run, anything else is measured again.
+A run's rows depend on the run, on the scale's measuring sizes, on what of real data its languages are tested with, on
+the aligned text that the task is named with and on the sources and tables that compute them, and on no chapter: a table
+kept under that identity is read back by every chapter that shows the run, anything else is measured again.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from pathlib import Path
 
 from xling_utils.core import sources
 from xling_utils.core.errors import UserError, each_once, named
+from xling_utils.core.identity import tables
 from xling_utils.core.progress import bar
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import CorpusSpec, RunSpec, canonical_json, written_language
-from xling_utils.corpora import task_files
-from xling_utils.measures import kept_rows
+from xling_utils.corpora import directory, task_files
+from xling_utils.measures import kept_rows, names
 from xling_utils.measures.tasks import registry
 from xling_utils.runs import Compute, RunStore, ensure
 
@@ -52,7 +53,10 @@ def ensure_rows(wanted: Collection[Measured], scale: Scale, compute: Compute) ->
     keys = {specs: tuple(runs[spec].key for spec in specs) for specs, _ in wanted}
     read = {specs: real_languages(*(spec.corpus for spec in specs)) for specs in keys}
     tests = {languages: tested_with(languages, data) for languages in set(read.values())}
-    paths = {(specs, task): folder / file_name(keys[specs], task, scale, tests[read[specs]]) for specs, task in wanted}
+    paths = {}
+    for specs, task in wanted:
+        own = aligned_with(task, [spec.corpus for spec in specs], data)
+        paths[specs, task] = folder / file_name(keys[specs], task, scale, tests[read[specs]] + own)
     missing = {(keys[specs], task): path for (specs, task), path in paths.items() if not kept_rows.is_kept(path)}
     if missing:
         _measure_all(missing, scale, store.root, compute)
@@ -148,12 +152,25 @@ def tested_with(languages: Collection[str], data: Path | None) -> str:
     return task_files.fingerprint(data, languages) if languages and data is not None else ""
 
 
+def aligned_with(task: str, corpora: Collection[CorpusSpec], data: Path | None) -> str:
+    """The identity of the aligned text in the languages of ``corpora`` that ``task`` is named with (``names.ON``);
+    empty for none."""
+    name = task.partition(names.ON)[2]
+    if not name or data is None:
+        return ""
+    languages = {language for each in corpora for language in each.languages}
+    files = (path for language in languages for path in directory.protected_files(data, language))
+    return directory.fingerprint_of((path for path in files if path.parent == data / "parallel" / name), data)
+
+
 def file_name(keys: tuple[str, ...], task: str, scale: Scale, tests: str) -> str:
-    """Under which the rows of ``task`` on the runs ``keys`` are kept; ``tests`` is what :func:`tested_with` says."""
+    """Under which the rows of ``task`` on the runs ``keys`` are kept; ``tests`` is what :func:`tested_with` and
+    :func:`aligned_with` say."""
     return "-".join((*keys, task.replace(" ", "-"), identity(scale, task, tests))) + ".csv"
 
 
 def identity(scale: Scale, task: str, tests: str) -> str:
     """Of what measured rows depend on beside their runs: 12 hexadecimal digits."""
-    made_of = canonical_json(scale) + sources.digest(f"xling_utils.measures.{registry.task(task).module}") + tests
+    code = sources.digest(f"xling_utils.measures.{registry.task(task).module}")
+    made_of = canonical_json(scale) + code + tables() + tests
     return hashlib.sha256(made_of.encode()).hexdigest()[:12]

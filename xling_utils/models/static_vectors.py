@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import torch
     from scipy.sparse import csr_matrix
 
-SEP = 3  # the id that closes a sentence
+SEP = 3  # the id that closes a sentence, whatever the language
 
 Report = Callable[[dict[str, Any]], None]
 """Receives ``{"done": passes, "total": passes, "tokens": tokens read so far}`` after every pass; GloVe's row

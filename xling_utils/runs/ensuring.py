@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import queue
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -218,4 +219,6 @@ def _devices() -> list[str]:
     if shutil.which("nvidia-smi") is None:
         return []
     query = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]
-    return subprocess.run(query, capture_output=True, text=True, check=False).stdout.split()
+    said = subprocess.run(query, capture_output=True, text=True, check=False)
+    # What is wrong with a driver is printed there too.
+    return re.findall(r"^(?:GPU|MIG)-\S+$", said.stdout, re.MULTILINE) if said.returncode == 0 else []

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,7 +22,9 @@ from xling_utils.models.encoder import Encoders
 from xling_utils.runs import checkpoints
 from xling_utils.runs.batches import Batches, sent
 from xling_utils.runs.replayed import Replayed
+from xling_utils.runs.spent import Spent, Stopwatch
 from xling_utils.runs.store import SNAPSHOTS, TOKENIZER_FILE, TRACE_FILE, VECTORS_FILE
+from xling_utils.runs.trace import Trace
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -37,45 +37,25 @@ HELD_OUT_BATCHES = 4
 Report = Callable[[dict[str, Any]], None]
 
 
-@dataclass
-class Trace:
-    """The loss curve: rows of ``step, loss, held_out_loss, tokens, seconds``; losses in nats a token."""
-
-    rows: list[list[float]] = field(default_factory=list)
-    total: float = 0.0
-    count: int = 0
-
-    def close(self, step: int, held_out_loss: float, tokens: int, seconds: float) -> None:
-        """Adds a row for all steps since the last."""
-        self.rows.append([step, self.total / self.count, held_out_loss, tokens, round(seconds, 2)])
-        self.total, self.count = 0.0, 0
-
-    def write(self, path: Path) -> None:
-        """As CSV."""
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["step", "loss", "held_out_loss", "tokens", "seconds"])
-            writer.writerows(self.rows)
-
-
 def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Report) -> dict[str, Any]:
     """Trains one run and writes it to ``out``: weights, ``tokenizer.json`` and, for encoders, ``trace.csv``.
 
     ``workdir`` keeps checkpoints: a call that finds some continues from them, on one CPU to the same weights
     bit for bit. ``report`` receives ``{"done", "total", "tokens"}``. Under a distributed launch every rank
-    calls this and the first writes. Returns ``{"tokens", "seconds", "parameters", ...}`` for the provenance.
+    calls this and the first writes. Returns ``{"tokens", "seconds", "parameters", ...}`` for the provenance, seconds
+    with those of earlier calls up to the checkpoint.
     """
-    started, busy = time.monotonic(), time.process_time()
-    text = Text(spec, data)
+    watch, text = Stopwatch(), Text(spec, data)
     if isinstance(spec.model, StaticSpec):
-        extras = _train_vectors(spec, spec.model, text, workdir, out, report)
-    else:
-        trainee = Trainee(spec, text, workdir)
-        if spec.training and not learn([trainee], Alone(trainee), spec.training, report):
-            return trainee.extras
-        extras = trainee.write(out)
-    spent = {"seconds": time.monotonic() - started, "cpu_seconds": time.process_time() - busy}
-    return extras | {name: round(value, 2) for name, value in spent.items()}
+        extras, spent = _train_vectors(spec, spec.model, text, workdir, out, report), Spent()
+        watch.lap([spent])
+        return extras | spent.told()
+    trainee = Trainee(spec, text, workdir)
+    if spec.training and not learn([trainee], Alone(trainee), spec.training, report, watch):
+        return trainee.extras
+    extras = trainee.write(out)
+    watch.lap([trainee.around])
+    return extras | trainee.spent()
 
 
 class Text:
@@ -104,7 +84,7 @@ def _train_vectors(
     spec: RunSpec, model: StaticSpec, text: Text, workdir: Path, out: Path, report: Report
 ) -> dict[str, Any]:
     kept = tokenization.without_inner_separators if model.across_sentences else attrgetter("ids")
-    ids = np.concatenate([kept(stream) for stream in text.streams.values()])
+    ids = np.concatenate([_closed_by_sep(kept(stream), stream.separator) for stream in text.streams.values()])
     if model.method == "word2vec":
         vectors = static_vectors.train_word2vec(ids, text.size, model, spec.seed, workdir, report)
     else:
@@ -115,9 +95,13 @@ def _train_vectors(
     return text.extras | {"tokens": int(tokens), "parameters": int(vectors.size)}
 
 
+def _closed_by_sep(ids: np.ndarray, separator: int) -> np.ndarray:
+    return ids if separator == static_vectors.SEP else np.where(ids == separator, static_vectors.SEP, ids)
+
+
 class Trainee:
-    """The encoder of a run and all that its training needs: batches, optimizers, the trace so far, and how many
-    ``steps`` were done in how many ``seconds``."""
+    """The encoder of a run and all that its training needs: batches, optimizers, the trace so far, how many ``steps``
+    were done, what is spent in ``learning`` and ``around`` it, in all sessions."""
 
     def __init__(self, spec: RunSpec, text: Text, workdir: Path) -> None:
         assert isinstance(spec.model, EncoderSpec)
@@ -125,7 +109,7 @@ class Trainee:
         torch.manual_seed(spec.seed)
         self.model = Encoders(spec.model, text.size, spec.corpus.languages)
         self.extras = text.extras | {"parameters": sum(p.numel() for p in self.model.parameters()), "tokens": 0}
-        self.trace, self.steps, self.seconds = Trace(), 0, 0.0
+        self.trace, self.steps, self.learning, self.around = Trace(), 0, Spent(), Spent()
         self.optimizers: list[torch.optim.Optimizer] = []
         if training := spec.training:
             if training.snapshots and len(self.model.members) > 1:
@@ -143,15 +127,17 @@ class Trainee:
             self.model.load_state_dict(named)
             checkpoints.restore_optimizers(self.optimizers, tensors)
             self.trace = Trace(meta["rows"], meta["total"], meta["count"])
-            self.steps, self.seconds = meta["step"], meta["seconds"]
+            self.steps = meta["step"]
+            # Checkpoints of earlier versions have ``seconds`` alone.
+            self.learning = Spent(meta["seconds"], meta.get("cpu_seconds", 0.0))
+            self.around = Spent(**meta.get("around", {}))
 
     def checkpoint(self) -> None:
         """Writes one."""
         # Shared weights stand under several names, and safetensors wants memory of its own for each.
         tensors = {name: value.detach().cpu().clone() for name, value in self._named().items()}
         tensors |= checkpoints.optimizer_tensors(self.optimizers)
-        trace = self.trace
-        meta = {"rows": trace.rows, "total": trace.total, "count": trace.count, "seconds": self.seconds}
+        meta = {**vars(self.trace), **vars(self.learning), "around": vars(self.around)}
         checkpoints.save(self.workdir, self.steps, tensors, meta)
 
     def snapshot(self) -> None:
@@ -170,6 +156,15 @@ class Trainee:
             if self.spec.training.snapshots:
                 shutil.copytree(self.workdir / SNAPSHOTS, out / SNAPSHOTS)
         return self.extras
+
+    @property
+    def seconds(self) -> float:
+        """Of the clock, that its steps took."""
+        return self.learning.seconds
+
+    def spent(self) -> dict[str, float]:
+        """All ``seconds`` and ``cpu_seconds`` so far, for the provenance."""
+        return (self.learning + self.around).told()
 
     def _named(self) -> dict[str, torch.Tensor]:
         """The model's tensors under the names they have in checkpoints."""
@@ -219,9 +214,16 @@ class Alone:
         """The trainee's own encoder and optimizers are those that learn."""
 
 
-def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec, report: Report) -> bool:
+def learn(
+    trainees: Sequence[Trainee],
+    learner: Learner,
+    training: TrainingSpec,
+    report: Report,
+    watch: Stopwatch | None = None,
+) -> bool:
     """Trains ``trainees``, which have all done as many steps, to their end. Returns whether it is this process that
-    writes them. The seconds of each are its share of those that pass."""
+    writes them. The seconds of each are its share of those that pass; ``watch`` runs since they were begun."""
+    watch = watch or Stopwatch()
     accelerator, main = learner.accelerator, learner.accelerator.is_main_process
     device, products = accelerator.device, precision.of(training)
     shares = (accelerator.process_index, accelerator.num_processes)
@@ -230,8 +232,8 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
     tokens_a_step = training.batch * training.length
     tests = list(sent([trainee.tests for trainee in trainees], range(HELD_OUT_BATCHES), device))
     steps = range(trainees[0].steps, training.steps)
-    clock = saved = time.monotonic()
-    busy = time.process_time()
+    watch.lap([trainee.around for trainee in trainees])
+    saved = time.monotonic()
     recent: list[torch.Tensor] = []  # losses stay on the device: to wait for each would leave it idle
 
     def backward(batch: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -245,10 +247,9 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
         backward = Replayed(backward, learner.optimizers)
 
     def settle(done: int) -> None:
-        nonlocal clock
-        spent, clock = time.monotonic() - clock, time.monotonic()
+        watch.lap([trainee.learning for trainee in trainees])
         for trainee, losses in zip(trainees, torch.stack(recent, 1).tolist(), strict=True):
-            trainee.steps, trainee.seconds = done, trainee.seconds + spent / len(trainees)
+            trainee.steps = done
             for loss in losses:
                 trainee.trace.total += loss
             trainee.trace.count += len(losses)
@@ -289,8 +290,7 @@ def learn(trainees: Sequence[Trainee], learner: Learner, training: TrainingSpec,
     for trainee in trainees:
         trainee.extras |= {
             "tokens": training.steps * tokens_a_step,
-            "training_seconds": round(trainee.seconds, 2),
-            "training_cpu_seconds": round((time.process_time() - busy) / len(trainees), 2),
+            **trainee.learning.told("training_"),
             "tokens_per_second": round(training.steps * tokens_a_step / max(trainee.seconds, 1e-9)),
             "device": str(device),
         }

@@ -8,7 +8,6 @@ trained alone, so that either way continues what the other began; only sums are 
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -24,6 +23,7 @@ from xling_utils.core.specs import RunSpec, TrainingSpec
 from xling_utils.models import optimizers
 from xling_utils.models.encoder import Block, Encoders
 from xling_utils.runs.pretraining import Report, Text, Trainee, learn
+from xling_utils.runs.spent import Stopwatch
 
 States = MutableMapping[Tensor, Any]
 
@@ -36,22 +36,20 @@ def train(runs: Mapping[RunSpec, Path], data: Path | None, report: Report) -> It
     of its checkpoints. Yields every run when it can be written. ``report`` is told of all that is told of one run by
     :func:`pretraining.train`. Runs that were interrupted at different steps go on in a stack for each step.
     """
-    began, busy = time.monotonic(), time.process_time()
+    watch = Stopwatch()
     trainees = [Trainee(spec, Text(spec, data), workdir) for spec, workdir in runs.items()]
     for trainee in trainees:
         trainee.resume()
-    preparing = (time.monotonic() - began) / len(trainees), (time.process_time() - busy) / len(trainees)
+    watch.lap([trainee.around for trainee in trainees])
     trainees.sort(key=lambda trainee: trainee.steps)
     for _, group in groupby(trainees, key=lambda trainee: trainee.steps):
-        together = list(group)
-        began, busy = time.monotonic(), time.process_time()
+        together, watch = list(group), Stopwatch()  # anew: between groups the caller writes
         training = together[0].spec.training
         assert training
-        learn(together, Stack(together, training), training, report)
-        spent = time.monotonic() - began, time.process_time() - busy
+        learn(together, Stack(together, training), training, report, watch)
+        watch.lap([trainee.around for trainee in together])
         for trainee in together:
-            for name, before, now in zip(("seconds", "cpu_seconds"), preparing, spent, strict=True):
-                trainee.extras[name] = round(before + now / len(together), 2)
+            trainee.extras |= trainee.spent()
             yield trainee
 
 

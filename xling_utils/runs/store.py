@@ -59,7 +59,8 @@ class Run:
     @property
     def trace(self) -> pd.DataFrame:
         """The loss trace, one row a logged step: ``step``, ``loss``, ``held_out_loss`` (nats a masked token),
-        ``tokens``, ``seconds``; no rows for a run without training."""
+        ``tokens``, ``seconds``; no rows for a run without training. With ``next_sentence``, ``loss`` holds that
+        objective too, in nats an input, while ``held_out_loss`` is of masked tokens alone."""
         import pandas as pd
 
         path = self.path / TRACE_FILE
@@ -157,12 +158,12 @@ class RunStore:
     def prune(self, keep: Collection[str] | None = None) -> list[str]:
         """Removes what killed processes left, damaged runs, logs and checkpoints of finished ones; with ``keep``, also
         every run and every checkpoint whose key is not in it. What another process holds stays, and so do requests of
-        the last hour. Returns the removed paths, relative to the store."""
+        the last hour and folders that hold no run. Returns the removed paths, relative to the store."""
         doomed = [*self._inside(".partial"), *filter(_is_old, self._inside(".requests")), *self._inside(".damaged")]
         doomed += [p for p in self._inside(".logs") if (self.root / p.stem).is_dir()]
         doomed += [p for p in self._inside(".work") if (self.root / p.name).is_dir()]
         if keep is not None:
-            runs = [self.root / key for key in self.keys()]
+            runs = [self.root / key for key in self.keys() if KEY.fullmatch(key) and _of_a_run(self.root / key)]
             doomed += [p for p in (*runs, *self._inside(".work")) if p.name not in keep]
         removed = []
         for path in doomed:
@@ -190,6 +191,11 @@ class RunStore:
         except (OSError, UserError):
             return f"it cannot be moved from {path}"
         return f"it is set aside in {target}"
+
+
+def _of_a_run(folder: Path) -> bool:
+    """Whether it holds a run, damaged or not: "photos" could be a key too."""
+    return any((folder / name).exists() for name in (MANIFEST, "spec.json", "provenance.json"))
 
 
 def _is_old(request: Path) -> bool:

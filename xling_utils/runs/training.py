@@ -7,6 +7,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import FIRST_REPORTED_SEED
 from xling_utils.core.scales import scale as scale_of
@@ -33,11 +35,13 @@ def train(
     it, else trained now and kept there.
 
     ``settings`` replace the scale's: fields of :class:`CorpusSpec`, :class:`TokenizerSpec`, :class:`EncoderSpec` and
-    :class:`TrainingSpec`, as in ``train(["en", "tr"], layers=3, steps=300)``. ``data`` is the directory of real text.
+    :class:`TrainingSpec`, as in ``train(["en", "tr"], layers=3, steps=300)``. Numbers may be NumPy's. ``data`` is the
+    directory of real text.
 
     Raises :class:`UserError` on an unknown setting, a value of another type, ``data`` that would not be read, and as
     :func:`ensure` does.
     """
+    seed, settings = _plain(seed), {name: _plain(value) for name, value in settings.items()}
     sizes = scale_of(scale)
     spec = sizes.bert(languages, sizes.sentences[-1], seed)
     part_of = {field.name: part for part in PARTS for field in fields(getattr(spec, part)) if field.name not in GIVEN}
@@ -47,7 +51,15 @@ def train(
         part: replace(getattr(spec, part), **{name: settings[name] for name in settings if part_of[name] == part})
         for part in PARTS
     }
-    spec = run_from_dict(to_dict(replace(spec, **changed)))  # which looks at the types
+    try:
+        spec = run_from_dict(to_dict(replace(spec, **changed)))  # which looks at the types
+    except TypeError as error:
+        raise UserError(f"seed or setting: {error}; give numbers, texts and lists") from None
     if data and spec.corpus.source != "directory" and spec.tokenizer.kind != "mbert":
         raise UserError(f"data: scale {scale!r} reads none; give scale='natural' with it, or leave it out")
     return ensure([spec], store=RunStore(), compute=Compute(Path(data) if data else None))[spec]
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as Python's, which JSON knows."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -58,7 +58,7 @@ def main() -> None:
     """Examines what standard input asks for, as JSON; tells on standard output what it does, and what is wrong."""
     asked = json.load(sys.stdin)
     asked["data"] = Path(asked["data"]) if asked["data"] else None
-    _limit(sum(file.stat().st_size for file in Path(asked["name"]).glob("*") if file.is_file()))
+    _limit(sum(file.stat().st_size for file in _folder(asked["name"]).glob("*") if file.is_file()))
     try:
         examine_here(**asked)
     except UserError as error:
@@ -89,6 +89,18 @@ def examine_here(name: str, languages: list[str], data: Path | None, sentences: 
 
 def _step(what: str) -> None:
     print(what, flush=True)
+
+
+def _folder(name: str) -> Path:
+    """Where the files of a model are: ``name`` itself, or what this machine has of a name on the Hub."""
+    from huggingface_hub import try_to_load_from_cache
+
+    place, _, revision = name.partition("@")
+    with suppress(ValueError):  # no name that the Hub has; reading the model says so
+        found = None if Path(name).exists() else try_to_load_from_cache(place, "config.json", revision=revision or None)
+        if isinstance(found, str):
+            return Path(found).parent
+    return Path(name)
 
 
 def _limit(weights: int) -> None:

@@ -106,7 +106,14 @@ class LanguageModel:
     def limit(self) -> int:
         """The tokens that it takes at most."""
         positions = int(getattr(self.model.config, "max_position_embeddings", 512))
-        return min(positions, int(self.tokenizer.model_max_length))
+        words = self.model.get_input_embeddings()
+        unused = [  # RoBERTa's family counts positions from behind that of padding
+            part.padding_idx + 1
+            for part in self.model.modules()
+            if isinstance(part, nn.Embedding) and part.num_embeddings == positions and part is not words
+            if part.padding_idx is not None
+        ]
+        return min(positions - max(unused, default=0), int(self.tokenizer.model_max_length))
 
     @torch.inference_mode()
     def states(self, texts: Sequence[str], places: int = PLACES) -> Iterator[States]:

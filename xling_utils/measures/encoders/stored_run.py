@@ -86,8 +86,9 @@ class Reading:
         A word that the text does not hold in full, or all of whose pieces are ``[UNK]``, has a zero vector. With a
         ``snapshot``, its vectors. The text is encoded at every call.
         """
-        encoded = [tuple(ids) for ids in self.coders[language].encode(words)]
-        pieces = [() if set(ids) == {UNK} else ids for ids in encoded]
+        coder = self.coders[language]
+        encoded = [tuple(ids) for ids in coder.encode(words)]
+        pieces = [() if set(ids) == {UNK + coder.special} else ids for ids in encoded]
         if not isinstance(self.model, Encoders):
             return static_words(self.model, pieces)[None]
         length = (self.run.spec.training or self.scale.training).length

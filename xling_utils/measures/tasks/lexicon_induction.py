@@ -30,13 +30,18 @@ def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Itera
     ``p_at_1_csls``: for how many English words of one half of the dictionary the nearest word of the other language,
     by CSLS among all that the dictionary names, is a translation, after iterative normalization and the rotation
     that was fitted on the other half; ``p_at_1_shuffled``: the same after a rotation fitted on shuffled pairs. Raises
-    :class:`UserError` if ``run`` does not read English and if no pair of the dictionary is in the text.
+    :class:`UserError` if ``run`` does not read English or nothing reads another language, on models of different width
+    or depth, and if no pair of the dictionary is in the text.
     """
+    other_run = beside or run
+    target = next((language for language in other_run.spec.corpus.languages if language != "en"), None)
+    if "en" not in run.spec.corpus.languages or target is None:
+        raise UserError(f"{WORD_ALIGNMENT}: takes a run that reads English and one that reads another language")
+    models = run.spec.model, other_run.spec.model
+    if len({(model.width, getattr(model, "layers", 0)) for model in models}) > 1:
+        raise UserError(f"{WORD_ALIGNMENT}: {run.key} and {other_run.key} differ in width or number of layers")
     english = Reading(run, scale, data)
     other = english if beside is None else Reading(beside, scale, data)
-    if "en" not in run.spec.corpus.languages:
-        raise UserError(f"{WORD_ALIGNMENT}: run {run.key} does not read English")
-    target = other.others[0]
     pairs = [(s, t) for s, t in corpora.dictionary(run.spec.corpus.source, target, data) if s != t]
     dictionary = restrict(pairs, english.counts["en"], other.counts[target], target, 0)
     order = np.random.default_rng(SPLIT_SEED).permutation(len(dictionary.sources))

@@ -6,6 +6,7 @@ Fake-English says sentence for sentence what English says, so the translation of
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,20 +28,23 @@ from xling_utils.runs import Run
 def rows(run: Run, scale: Scale, data: Path | None) -> Iterator[dict[str, Any]]:
     """Tidy rows ``task, metric, source, target, layer, value, low, high, n`` of an encoder of English and its double.
 
-    Words are those that stand often enough in the text, each read alone between ``[CLS]`` and ``[SEP]``; sentences are
-    held-out ones, each once, and in the order that the run's text has them in. Either is the mean of its tokens.
-    Metrics at every layer: ``p_at_1``, for how many the nearest by cosine is their double, the mean of both directions;
-    ``p_at_1_shuffled``, the same with doubles dealt out anew; ``chance``. ``low`` and ``high`` bound a 95 % bootstrap
-    interval over words or sentences. Raises :class:`UserError` on a run of other languages.
+    Words are those that stand often enough in the text, each read alone between ``[CLS]`` and ``[SEP]``, as each side
+    spells it; sentences are held-out ones, each once, and in the order that the run's text has them in. Either is the
+    mean of its tokens. Metrics at every layer: ``p_at_1``, for how many the nearest by cosine is their double, the mean
+    of both directions; ``p_at_1_shuffled``, the same with doubles dealt out anew; ``chance``. ``low`` and ``high``
+    bound a 95 % bootstrap interval over words or sentences. Raises :class:`UserError` on a run of other languages.
     """
-    languages = run.spec.corpus.languages
+    corpus = run.spec.corpus
+    languages = corpus.languages
     if languages != ("en", DOUBLE):
         raise UserError(f"{DOUBLES}: run {run.key} reads {' '.join(languages)}, not en {DOUBLE}")
-    reading = Reading(run, scale, data)
-    words = sorted(word for word, count in reading.counts["en"].items() if count >= MINIMUM_COUNT)
-    held_out = corpora.load(run.spec.corpus, data, form=run.spec.tokenizer.form, held_out=True)
+    plain = replace(run, spec=replace(run.spec, corpus=replace(corpus, changes=())))  # words before they are respelled
+    counts = Reading(plain, scale, data).counts["en"]
+    words = sorted(word for word, count in counts.items() if count >= MINIMUM_COUNT)
+    spelt = [list(map(corpora.respelled(corpus, language), words)) for language in languages]
+    held_out = corpora.load(corpus, data, form=run.spec.tokenizer.form, held_out=True)
     pairs = dict(zip(*(held_out[language]["text"][:] for language in languages), strict=True))
-    asked = {TRANSLATION: (words, words), RETRIEVAL: (list(pairs), list(pairs.values()))}
+    asked = {TRANSLATION: spelt, RETRIEVAL: [list(pairs), list(pairs.values())]}
     models = [masked_lm(run, language) for language in languages]
     for task, texts in asked.items():
         vectors = [sentence_vectors(lm, text) for lm, text in zip(models, texts, strict=True)]

@@ -24,12 +24,12 @@ RUN, PAIR, MODEL = "a run", "a run and another beside it", "any language model"
 
 @dataclass(frozen=True)
 class Task:
-    """``module`` of the package has the function ``rows``, imported when it is called: what measures takes seconds to
+    """``module`` of the package has the ``function``, imported when it is called: what measures takes seconds to
     import. It gives tidy rows, dictionaries of :data:`ROW` without ``run``, of
 
-    - a stored :class:`Run`: ``rows(run, scale, data)``,
-    - a run and the one ``beside`` it, if any: ``rows(run, beside, scale, data)``,
-    - an opened model: ``rows(subject, scale)``,
+    - a stored :class:`Run`: ``function(run, scale, data)``,
+    - a run and the one ``beside`` it, if any: ``function(run, beside, scale, data)``,
+    - an opened model: ``function(subject, scale)``,
 
     as it ``takes``. Tasks that one function measures are told apart by ``named``. Those that are ``long`` begin first.
     Those that take a stored run ``opened`` read it as ``transformers`` has it, as those of any model do.
@@ -41,6 +41,7 @@ class Task:
     named: bool = False
     long: bool = False
     opened: bool = False
+    function: str = "rows"
 
     @property
     def imports(self) -> tuple[str, ...]:
@@ -50,7 +51,7 @@ class Task:
 
     def each(self, *asked: Any) -> Iterator[dict[str, Any]]:
         """The rows of what the task takes, one by one as they are measured."""
-        function = resolve_name(f"xling_utils.measures.{self.module}:rows")
+        function = resolve_name(f"xling_utils.measures.{self.module}:{self.function}")
         found: Iterator[dict[str, Any]] = function(*asked, **({"task": self.name} if self.named else {}))
         return found
 
@@ -68,7 +69,7 @@ TASKS = {
         Task(names.SIMILARITY, "tasks.sentence_similarity", PAIR, opened=True),
         Task(names.LANGUAGE_MEANS, "tasks.language_neutrality", MODEL, long=True),
         Task(names.TOKEN_TRANSLATION, "tasks.token_translation", MODEL, long=True),
-        Task(names.REPORT_CARD, "tasks.report_card", MODEL),
+        Task(names.REPORT_CARD, "tasks.report_card", MODEL, function="of_model"),
         Task(names.RANDOM_LABELS, "transfer.random_labels"),
         *(Task(name, "transfer.zero_shot", named=True) for name in names.LEARNED),
         *(Task(name, "transfer.mean_shift", MODEL, named=True, long=True) for name in names.SHIFTED),

@@ -109,15 +109,20 @@ _HALVES = (slice(None, None, 2), slice(1, None, 2))
 
 def sentences(subject: Subject, scale: Scale) -> dict[str, list[str]]:
     """Sentences that say the same in all languages of ``subject``, none of which has another's words in any of them.
-    Raises :class:`UserError` where there are fewer than eight."""
+    Raises :class:`UserError` where there are fewer than eight, and what :attr:`Subject.others` raises."""
     count = SENTENCES[scale.name]
     said = {language: lines[::-1] for language, lines in subject.said(LOOKED_THROUGH[scale.name]).items()}
     found = {language: lines[::-1] for language, lines in parallel.distinct(said, count).items()}
-    if (kept := len(found["en"])) < FEWEST_SENTENCES:
+    if (kept := len(found[subject.others[0]])) < FEWEST_SENTENCES:
         raise UserError(
             f"report card: {kept} different sentences in {' '.join(said)}; at least {FEWEST_SENTENCES} are needed"
         )
     return found
+
+
+def of_model(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
+    """:func:`rows` of ``subject`` on its :func:`sentences`. Raises what these raise."""
+    return rows(subject, sentences(subject, scale))
 
 
 def against(subject: Subject, beside: Subject, scale: Scale) -> Iterator[dict[str, Any]]:

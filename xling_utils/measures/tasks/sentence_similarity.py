@@ -33,10 +33,11 @@ def of_models(subject: Subject, beside: Subject, scale: Scale, target: str) -> I
     """Tidy rows ``task, metric, source, target, layer, value, low, high, n`` of ``subject``, which reads English,
     and of ``beside``, which reads ``target`` and may be the same.
 
-    Metrics at every layer: ``cka`` and ``cka_debiased`` of mean-pooled translations; ``p_at_1``, the share of sentences
-    whose translation is the nearest by cosine, and ``p_at_1_rotated``, the same after iterative normalization and the
-    rotation that was fitted on the sentences of the former (see :func:`parallel.pairs`). Where ``target`` is English
-    two models compare themselves on the same sentences. Raises :class:`UserError` if ``subject`` does not read English.
+    Metrics at every layer of the shallower: ``cka`` and ``cka_debiased`` of mean-pooled translations; ``p_at_1``, the
+    share of sentences whose translation is the nearest by cosine, and ``p_at_1_rotated``, the same after iterative
+    normalization and the rotation that was fitted on the sentences of the former (see :func:`parallel.pairs`). Where
+    ``target`` is English two models compare themselves on the same sentences. Raises :class:`UserError` if ``subject``
+    does not read English.
     """
     if "en" not in subject.languages:
         raise UserError(f"similarity: {subject.key} does not read English")
@@ -46,7 +47,7 @@ def of_models(subject: Subject, beside: Subject, scale: Scale, target: str) -> I
         said = {language: lines[::2] for language, lines in said.items()}
     shared = sentence_vectors(subject, said["en"]), sentence_vectors(beside, said[target])
     for metric, debiased in (("cka", False), ("cka_debiased", True)):
-        for layer, (x, y) in enumerate(zip(*shared, strict=False)):  # as deep as the shallower one
+        for layer, (x, y) in enumerate(zip(*shared, strict=False)):
             yield row(SIMILARITY, metric, "en", target, layer, linear_cka(x, y, debiased), n=len(said["en"]))
     if target == "en":
         return
@@ -55,7 +56,7 @@ def of_models(subject: Subject, beside: Subject, scale: Scale, target: str) -> I
         english, translations = english[1::2], translations[1::2]
     tested = sentence_vectors(subject, english), sentence_vectors(beside, translations)
     gold = [{number} for number in range(tested[0].shape[1])]
-    for layer, (x, y) in enumerate(zip(*tested, strict=True)):
+    for layer, (x, y) in enumerate(zip(*tested, strict=False)):
         yield row(SIMILARITY, "p_at_1", "en", target, layer, ranks(x, y, gold) == 1)
         fitted = procrustes(*(iterative_normalization(side[layer]) for side in shared))
         x, y = iterative_normalization(x), iterative_normalization(y)
