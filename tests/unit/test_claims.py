@@ -339,8 +339,8 @@ def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
     rows = {}
     for chapter in MODULES:
         table = records.load(chapter, "controlled")
-        if len(table):
-            rows[chapter] = table[table["seed"] == 32].assign(seed=99)
+        if len(one := table[table["seed"] == 32]):
+            rows[chapter] = one.assign(seed=99)
     found = replication.check(rows)
     repeated, of = replication.share(found)
     assert of > 50 and repeated / of >= 0.9
