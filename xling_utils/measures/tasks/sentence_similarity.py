@@ -47,7 +47,7 @@ def of_models(subject: Subject, beside: Subject, scale: Scale, target: str) -> I
         said = {language: lines[::2] for language, lines in said.items()}
     shared = sentence_vectors(subject, said["en"]), sentence_vectors(beside, said[target])
     for metric, debiased in (("cka", False), ("cka_debiased", True)):
-        for layer, (x, y) in enumerate(zip(*shared, strict=False)):
+        for layer, (x, y) in enumerate(zip(*shared, strict=False)):  # as deep as the shallower one
             yield row(SIMILARITY, metric, "en", target, layer, linear_cka(x, y, debiased), n=len(said["en"]))
     if target == "en":
         return
