@@ -75,7 +75,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 distance.figure(chapter)
 
 # %% [markdown] tags=["of-the-record"]
-# Words and names of French are found best and those of Hindi least, on average, with Russian and Chinese between them. Inference is another matter: Russian has as much of it as French. Without any letter in common French keeps its lead over
+# Words and names of French are found best and those of Hindi least, on average, with Russian and Chinese between them. Inference is another matter: of it Russian has a mean like that of French, and more cannot be told. Without any letter in common French keeps its lead over
 # Hindi in inference, which is what K et al. call structure: here the two share nothing with Fake-English but how sentences are built.
 #
 # Switched words are the surprise. Wu, Conneau et al. saw them help Chinese by three points and French not at all. Here names of French gain by them, and those of Chinese are nearly gone. {doc}`Chapter 3 <03_overlap>` shows the same of its
