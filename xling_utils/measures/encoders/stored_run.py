@@ -153,3 +153,19 @@ def _coders(run: Run) -> dict[str, Coder]:
 def counted_words(text: Dataset) -> Counter[str]:
     """How often each space-separated word stands in a dataset's ``text`` column."""
     return Counter(word for batch in text.iter(batch_size=5000) for line in batch["text"] for word in line.split())
+
+
+def other_language(task: str, run: Run, beside: Run) -> str:
+    """The first language beside English of ``beside``. Raises :class:`UserError`, with the name of the ``task``, if it
+    has none, or if ``run`` does not read English."""
+    found = next((language for language in beside.spec.corpus.languages if language != "en"), None)
+    if "en" not in run.spec.corpus.languages or found is None:
+        raise UserError(f"{task}: takes a run that reads English and one that reads another language")
+    return found
+
+
+def check_same_shape(task: str, run: Run, beside: Run) -> None:
+    """Raises :class:`UserError`, with the name of the ``task``, where two runs differ in width or depth."""
+    models = run.spec.model, beside.spec.model
+    if len({(model.width, getattr(model, "layers", 0)) for model in models}) > 1:
+        raise UserError(f"{task}: {run.key} and {beside.key} differ in width or number of layers")

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from xling_utils import corpora
-from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
-from xling_utils.measures.encoders.stored_run import Reading
+from xling_utils.measures.encoders.stored_run import Reading, check_same_shape, other_language
 from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
 from xling_utils.measures.metrics.retrieval import ranks
 from xling_utils.measures.names import WORD_ALIGNMENT
@@ -34,12 +33,8 @@ def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Itera
     or depth, and if no pair of the dictionary is in the text.
     """
     other_run = beside or run
-    target = next((language for language in other_run.spec.corpus.languages if language != "en"), None)
-    if "en" not in run.spec.corpus.languages or target is None:
-        raise UserError(f"{WORD_ALIGNMENT}: takes a run that reads English and one that reads another language")
-    models = run.spec.model, other_run.spec.model
-    if len({(model.width, getattr(model, "layers", 0)) for model in models}) > 1:
-        raise UserError(f"{WORD_ALIGNMENT}: {run.key} and {other_run.key} differ in width or number of layers")
+    target = other_language(WORD_ALIGNMENT, run, other_run)
+    check_same_shape(WORD_ALIGNMENT, run, other_run)
     english = Reading(run, scale, data)
     other = english if beside is None else Reading(beside, scale, data)
     pairs = [(s, t) for s, t in corpora.dictionary(run.spec.corpus.source, target, data) if s != t]

@@ -26,7 +26,7 @@ from xling_utils.core.scales import Scale
 from xling_utils.corpora import parallel, treebanks
 from xling_utils.corpora.label_files import TAGS
 from xling_utils.measures.encoders import hidden_states
-from xling_utils.measures.encoders.stored_run import Reading
+from xling_utils.measures.encoders.stored_run import Reading, check_same_shape, other_language
 from xling_utils.measures.metrics.fast_align import align
 from xling_utils.measures.metrics.intervals import Interval
 from xling_utils.measures.metrics.procrustes import iterative_normalization, procrustes
@@ -74,12 +74,9 @@ def rows(run: Run, beside: Run | None, scale: Scale, data: Path | None) -> Itera
     encoders of different width or depth, and on mistakes in the data.
     """
     readings = Reading(run, scale, data), Reading(beside or run, scale, data)
-    target = next((language for language in readings[1].run.spec.corpus.languages if language != "en"), None)
-    if "en" not in run.spec.corpus.languages or target is None:
-        raise UserError(f"{CONTEXTUAL}: takes a run that reads English and one that reads another language")
+    target = other_language(CONTEXTUAL, run, readings[1].run)
     encoders = dict(zip(("en", target), map(_encoder, readings, ("en", target)), strict=True))
-    if len({(encoder.spec.width, encoder.spec.layers) for encoder in encoders.values()}) > 1:
-        raise UserError(f"{CONTEXTUAL}: {run.key} and {readings[1].run.key} differ in width or number of layers")
+    check_same_shape(CONTEXTUAL, run, readings[1].run)
     coders = {language: reading.coders[language] for language, reading in zip(encoders, readings, strict=True)}
     source = Source(run.spec.corpus.source, data, run.spec.tokenizer.form)
     with torch.random.fork_rng():
