@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from xling_utils.runs.provenance import environment
+from xling_utils.runs import provenance
 
 CPUINFO = "processor\t: {0}\nmodel name\t: Some EPYC\nflags\t\t: fpu {1}\n\n"
 
@@ -18,8 +18,9 @@ CPUINFO = "processor\t: {0}\nmodel name\t: Some EPYC\nflags\t\t: fpu {1}\n\n"
     ],
 )
 def test_processors_of_one_name_differ_by_their_instructions(
-    monkeypatch: pytest.MonkeyPatch, flags: str, said: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, flags: str, said: str
 ) -> None:
-    cores = "".join(CPUINFO.format(core, flags) for core in range(2))
-    monkeypatch.setattr(Path, "read_text", lambda path, encoding: cores)
-    assert environment(threads=1, processes=1)["processor"] == said
+    told = tmp_path / "cpuinfo"
+    told.write_text("".join(CPUINFO.format(core, flags) for core in range(2)), encoding="utf-8")
+    monkeypatch.setattr(provenance, "CPUINFO", told)
+    assert provenance.environment(threads=1, processes=1)["processor"] == said

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+CPUINFO = Path("/proc/cpuinfo")
 PACKAGES = ("torch", "transformers", "accelerate", "tokenizers", "datasets", "gensim", "numpy", "safetensors")
 INSTRUCTIONS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 """Sets of instructions, each with those before it, by which PyTorch chooses how to compute a product: processors of one
@@ -45,7 +46,7 @@ def now() -> str:
 def _processor() -> str:
     """Its name, and the largest of the sets of :data:`INSTRUCTIONS` that it says to have."""
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        lines = CPUINFO.read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor()
     told = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
