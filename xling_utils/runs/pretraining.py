@@ -237,10 +237,9 @@ def learn(
     recent: list[torch.Tensor] = []  # losses stay on the device: to wait for each would leave it idle
 
     def backward(batch: dict[str, torch.Tensor]) -> torch.Tensor:
-        with precision.emulating(products):
-            with precision.casting(products, device):
-                losses = learner.losses(batch)
-            accelerator.backward(losses.sum())
+        with precision.casting(products, device):
+            losses = learner.losses(batch)
+        accelerator.backward(losses.sum())
         return losses.detach()
 
     if learner.replays:
@@ -269,7 +268,7 @@ def learn(
         late = not last and time.monotonic() - saved > CHECKPOINT_SECONDS
         if done % interval == 0 or last:
             learner.model.eval()
-            with precision.emulating(products), precision.casting(products, device), torch.no_grad():
+            with precision.casting(products, device), torch.no_grad():
                 held_out = torch.stack([learner.losses(test) for test in tests], 1).tolist()
             learner.model.train()
             settle(done)
