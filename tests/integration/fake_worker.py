@@ -89,7 +89,9 @@ def recorded(store: Path) -> list[str]:
 
 
 def install() -> None:
-    """Puts ``train`` in the place of the real one, and keeps a list of what takes its place in the store."""
+    """Puts ``train`` in the place of the real one, and keeps a list of what takes its place in the store. What asks
+    PyTorch for instructions of the processor is left out, for it takes seconds to import."""
+    worker._emulated = lambda spec: False
     rename = os.rename
 
     def rename_and_tell(source: Any, target: Any) -> None:

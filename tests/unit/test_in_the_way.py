@@ -21,10 +21,11 @@ def book(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
-    line = f'mkdir gone && cd gone && rmdir ../gone && exec "{XLING}" run'
+@pytest.mark.parametrize("command", ["run", "runs list", "data unpack all.tar.xz new"])
+def test_a_working_directory_that_is_gone(command: str, tmp_path: Path) -> None:
+    line = f'mkdir gone && cd gone && rmdir ../gone && exec "{XLING}" {command}'
     done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
-    told = "the working directory: No such file or directory; change to the folder that holds _toc.yml and notebooks/"
+    told = "the working directory: No such file or directory; change to one that exists"
     assert (done.returncode, done.stderr) == (2, f"xling: {told}\n")
 
 
@@ -63,5 +64,5 @@ def test_what_is_broken_takes_one_line(tmp_path: Path, xling: Call) -> None:
     (data / "vocab/bert-base-multilingual-cased.vocab.txt").write_text("a\n")
     done = xling(tmp_path, "data", "check", data.name)
     assert done.returncode == 2
-    assert r"da\x1b[31mta\nbroken  nothing" in done.stderr and "\x1b" not in done.stderr
+    assert r"da\x1b[31mta\nbroken  nothing" in done.stderr and "\x1b" not in done.stderr + done.stdout
     assert done.stderr.startswith("broken  ") and done.stderr.count("\n") == 1

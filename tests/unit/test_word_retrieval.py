@@ -153,9 +153,10 @@ def test_real_words_have_the_tags_of_the_english_treebank(stored: Stored, tmp_pa
     assert dict(zip(tagged["part_of_speech"], tagged["n"], strict=True)) == asked, "names are in no class"
 
 
-def test_a_run_without_english_is_refused(stored: Stored) -> None:
-    with pytest.raises(UserError, match="word retrieval: run key does not read English"):
-        measured(stored(corpus("tr", "fr"), PIECES, ENCODER))
+@pytest.mark.parametrize("languages", [("tr", "fr"), ("en",)])
+def test_english_and_another_language_are_needed(languages: tuple[str, ...], stored: Stored) -> None:
+    with pytest.raises(UserError, match=f"key: reads {' '.join(languages)}; English and another language are needed"):
+        measured(stored(corpus(*languages), PIECES, ENCODER))
 
 
 def test_snapshots_give_rows_with_a_step(stored: Stored) -> None:

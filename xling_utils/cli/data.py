@@ -48,7 +48,7 @@ def check(
     broken = sum(finding.level == "broken" for finding in findings)
     if rows := checks.summary(findings):
         print(aligned(rows))
-    print(f"{directory}: {broken} broken" if broken else f"{directory}: nothing is broken")
+    print(printable(f"{directory}: {broken or 'nothing is'} broken"))
     return 2 if broken else 0
 
 
@@ -69,7 +69,7 @@ def pack(
     if not (others := languages_of(languages)):
         raise UserError("--languages: name at least one beside English")
     files, digest = archive.pack(directory, others, out)
-    print(f"{out}: {files} files, {out.stat().st_size / 1e6:.1f} MB, sha256 {digest}")
+    print(printable(f"{out}: {files} files, {out.stat().st_size / 1e6:.1f} MB, sha256 {digest}"))
 
 
 @app.command()
@@ -80,4 +80,4 @@ def unpack(
     """Unpack an archive of `xling data pack`, all of it checked, or nothing."""
     from xling_utils.corpora import archive
 
-    print(f"{directory}: {archive.unpack(file, directory)} files, all as their sha256 says")
+    print(printable(f"{directory}: {archive.unpack(file, directory)} files, all as their sha256 says"))

@@ -71,7 +71,11 @@ def show_usage_error(error: typer.TyperException) -> int:
 
 
 def show_system_error(error: OSError) -> int:
-    """Prints an error of the system as one line; the exit code. Raises one that :data:`HINTS` lacks again."""
+    """Prints an error of the system as one line; the exit code. Raises one that :data:`HINTS` lacks again, but for a
+    working directory that is gone, of which the system says no name."""
+    if error.errno == errno.ENOENT and error.filename is None:
+        print(f"xling: the working directory: {error.strerror}; change to one that exists", file=sys.stderr)
+        return 2
     if error.errno not in HINTS:
         raise error
     name = printable(str(error.filename or "writing"))
@@ -89,16 +93,11 @@ def reported(failures: Sequence[ChapterFailure]) -> int:
 
 
 def root() -> Path:
-    """The folder of the book. Raises :class:`UserError` outside of one, and where the working directory is gone."""
+    """The folder of the book. Raises :class:`UserError` outside of one."""
     from xling_utils.core.project import project_root
 
-    change = "change to the folder that holds _toc.yml and notebooks/"
-    try:
-        here = Path.cwd()
-    except OSError as error:
-        raise UserError(f"the working directory: {error.strerror}; {change}") from None
     found = project_root()
     if found is None:
-        raise UserError(f"{here} is not in a book: {change}")
+        raise UserError(f"{Path.cwd()} is not in a book: change to the folder that holds _toc.yml and notebooks/")
     startup.check_memory()
     return found

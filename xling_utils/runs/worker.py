@@ -44,9 +44,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"
 SECONDS_BETWEEN_REPORTS = 0.5
 MOST_THREADS = 1024
 
-EMULATED = (
-    "this processor has no instructions for bfloat16, which this recipe asks for: training takes twice as long or more"
-)
+EMULATED = "this processor has no instructions for bfloat16, which this recipe asks for: training takes longer"
 
 Emit = Callable[[dict[str, Any]], None]
 

@@ -54,9 +54,9 @@ class Reading:
         return corpora.load(replace(spec.corpus, changes=kept), self.data, form=spec.tokenizer.form)
 
     @property
-    def others(self) -> list[str]:
-        """The languages beside English."""
-        return [language for language in self.texts if language != "en"]
+    def others(self) -> tuple[str, ...]:
+        """See :func:`beside_english`."""
+        return beside_english(self.run.key, tuple(self.texts))
 
     @cached_property
     def counts(self) -> dict[str, Counter[str]]:
@@ -153,6 +153,15 @@ def _coders(run: Run) -> dict[str, Coder]:
 def counted_words(text: Dataset) -> Counter[str]:
     """How often each space-separated word stands in a dataset's ``text`` column."""
     return Counter(word for batch in text.iter(batch_size=5000) for line in batch["text"] for word in line.split())
+
+
+def beside_english(key: str, languages: Sequence[str]) -> tuple[str, ...]:
+    """Those of ``languages`` that are not English. Raises :class:`UserError`, with the ``key`` of what reads them, if
+    English is not among them, or nothing else."""
+    found = tuple(language for language in languages if language != "en")
+    if "en" not in languages or not found:
+        raise UserError(f"{key}: reads {' '.join(languages)}; English and another language are needed")
+    return found
 
 
 def other_language(task: str, run: Run, beside: Run) -> str:

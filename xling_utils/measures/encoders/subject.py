@@ -91,11 +91,8 @@ class Subject(LanguageModel):
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The languages beside English. Raises :class:`UserError` if English is not among them, or nothing else."""
-        found = tuple(language for language in self.languages if language != "en")
-        if "en" not in self.languages or not found:
-            raise UserError(f"{self.key}: reads {' '.join(self.languages)}; English and another language are needed")
-        return found
+        """See :func:`xling_utils.measures.encoders.stored_run.beside_english`."""
+        return stored_run.beside_english(self.key, self.languages)
 
     def text(self, language: str, sentences: int) -> Sequence[str]:
         """The first ``sentences`` of a language's text, or as many as there are. No test holds any of them."""
