@@ -155,7 +155,7 @@ def test_next_sentence_prediction_and_bfloat16_are_stacked_too(tmp_path):
     specs = [spec(seed, both, next_sentence=True) for seed in SEEDS[:2]]
     for one, (out, _) in stack(tmp_path / "stack", specs).items():
         there = losses(trained(tmp_path / "alone" / str(one.seed), one)[0])
-        np.testing.assert_allclose(losses(out), there, atol=0.02, rtol=0)  # eight bits of a number
+        np.testing.assert_allclose(losses(out), there, atol=5e-3, rtol=0)
 
 
 @pytest.fixture

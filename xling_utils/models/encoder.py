@@ -148,11 +148,15 @@ class Encoder(nn.Module):
         for block in self.blocks[:-1]:
             x = block(x)
         if follows is None:
-            x = self.blocks[-1](x, chosen=positions)
-            return F.cross_entropy(self.logits(x).flatten(0, 1), labels.ravel())
+            return _surprise(self.logits(self.blocks[-1](x, chosen=positions)), labels)
         x = self.blocks[-1](x, chosen=F.pad(positions, (1, 0)))  # [CLS], place 0, and the masked ones
-        masked = F.cross_entropy(self.logits(x[:, 1:]).flatten(0, 1), labels.ravel())
-        return masked + F.cross_entropy(self.order(self.pooler(x[:, 0]).tanh()), follows)
+        return _surprise(self.logits(x[:, 1:]), labels) + _surprise(self.order(self.pooler(x[:, 0]).tanh()), follows)
+
+
+def _surprise(logits: Tensor, labels: Tensor) -> Tensor:
+    """The mean cross-entropy of ``logits`` (..., n) and ``labels`` (...) int64, in nats; in single precision, for which
+    autocast does not see in a stack."""
+    return F.cross_entropy(logits.float().flatten(0, -2), labels.ravel())
 
 
 class Encoders(nn.Module):
