@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from xling_utils.book import notebooks, probing
+from xling_utils.book import card_page, notebooks, probing
+from xling_utils.chapters import cards, probes
 from xling_utils.chapters.probes import _counted
 from xling_utils.core.writing import held
 
@@ -110,8 +111,19 @@ def test_nobody_else_lays_out_a_book_that_is_executed(tmp_path: Path, monkeypatc
             assert not free
         return ["failed"]
 
-    for name in ("examine", "_lay_out"):
-        monkeypatch.setattr(probing, name, lambda *_: None)
+    monkeypatch.setattr(probing, "_lay_out", lambda *_: None)
     monkeypatch.setattr(notebooks, "execute", executed)
     pages, failures = probing.probe_chapters(tmp_path, str(tmp_path), ["fr"], None, print)
     assert failures == ["failed"] and pages.is_relative_to(tmp_path / "_build/probe")
+
+
+@pytest.mark.parametrize("chapters", [False, True])
+def test_a_model_is_examined_once_on_all_that_is_read(
+    chapters: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, int]] = []
+    monkeypatch.setattr(probing, "examine", lambda model, _, __, sentences, ___: asked.append((model, sentences)))
+    monkeypatch.setattr(cards, "card", lambda *_: None)
+    monkeypatch.setattr(card_page, "write", lambda *_: None)
+    probing.probe(tmp_path, "a/model", ["fr"], None, print, against="a/nother", chapters=chapters)
+    assert asked == [("a/model", probes.SENTENCES if chapters else 0), ("a/nother", 0)]

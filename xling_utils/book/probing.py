@@ -45,17 +45,18 @@ def probe(
     aligned: str | None = None,
     pooling: str | None = None,
     against: str | None = None,
+    chapters: bool = False,
 ) -> Card:
     """The report card of ``model``, a folder, a name on the Hub or the key of a stored run, as :func:`cards.card` makes
-    it; written to :func:`folder_of` the model.
+    it; written to :func:`folder_of` the model. Before, the model is examined, for ``chapters`` on what they read, too.
 
     ``root`` is the book's folder. Raises :class:`UserError` on a model or on data that cannot be measured.
     """
     model, against = _place(model), against and _place(against)
-    for each in (model, against):
+    for each, sentences in ((model, SENTENCES if chapters else cards.SENTENCES), (against, cards.SENTENCES)):
         if each is not None:
             say(f"{each}: examining it")
-            examine(each, languages, data, cards.SENTENCES, aligned)
+            examine(each, languages, data, sentences, aligned)
     found = cards.card(model, languages, data, aligned, pooling, against)
     card_page.write(found, folder_of(root, model))
     return found
@@ -70,14 +71,12 @@ def probe_chapters(
     aligned: str | None = None,
     predicts: bool = True,
 ) -> tuple[Path, list[notebooks.ChapterFailure]]:
-    """Executes the chapters of :data:`probes.TASKS` on ``model``, and on the text ``aligned`` of one's own if there is
-    any (:func:`parallel.aligned`), and renders them; returns the pages' folder and what failed, in which case nothing
-    is rendered. A model that ``predicts`` no tokens has no chapter on token translation.
-
-    Raises as :func:`probe` does.
+    """Executes the chapters of :data:`probes.TASKS` on ``model``, which :func:`probe` has examined, and on the text
+    ``aligned`` of one's own if there is any (:func:`parallel.aligned`), and renders them; returns the pages' folder and
+    what failed, in which case nothing is rendered. A model that ``predicts`` no tokens has no chapter on token
+    translation.
     """
     model = _place(model)
-    examine(model, languages, data, SENTENCES, aligned)
     place = folder_of(root, model)
     chapters = [name for name, task in TASKS.items() if predicts or task != names.TOKEN_TRANSLATION]
     given: dict[str, Any] = {"scale": "natural", "model": model, "languages": list(languages)}

@@ -41,7 +41,7 @@ def probe(
         raise UserError("--pooling is for the card; chapters read a model as it is meant to be read")
     place = root()
     asked = languages_of(languages)
-    card = book.probe(place, model, asked, data, say, text, pooling, against)
+    card = book.probe(place, model, asked, data, say, text, pooling, against, chapters)
     say(book.as_line(card))
     say(str(book.folder_of(place, model) / "card.html"))
     if not chapters:
