@@ -35,6 +35,7 @@ SETTINGS = """
 rate .02
 rate .006
 agree to 0.0001 in single precision
+and of ten steps to 0.005 in bfloat16
 weight decay | .2
 a tenth of the steps
 at a rate of .003, weight decay .01
