@@ -54,6 +54,8 @@ def test_a_folder_where_a_file_is_written(book: Path, xling: Call, monkeypatch: 
 def test_an_error_that_nobody_knows_keeps_its_traceback() -> None:
     with pytest.raises(OSError, match="I/O"):
         output.show_system_error(OSError(errno.EIO, "I/O"))
+    with pytest.raises(FileNotFoundError):  # of a socket, say, which has no name
+        output.show_system_error(FileNotFoundError(errno.ENOENT, "No such file or directory"))
 
 
 def test_what_is_broken_takes_one_line(tmp_path: Path, xling: Call) -> None:

@@ -71,10 +71,12 @@ def show_usage_error(error: typer.TyperException) -> int:
 
 
 def show_system_error(error: OSError) -> int:
-    """Prints an error of the system as one line; the exit code. Raises one that :data:`HINTS` lacks again, but for a
-    working directory that is gone, of which the system says no name."""
-    if error.errno == errno.ENOENT and error.filename is None:
-        print(f"xling: the working directory: {error.strerror}; change to one that exists", file=sys.stderr)
+    """Prints an error of the system as one line; the exit code. Raises one that :data:`HINTS` lacks again, unless the
+    working directory is gone, which explains it."""
+    try:
+        Path.cwd()
+    except FileNotFoundError as gone:
+        print(f"xling: the working directory: {gone.strerror}; change to one that exists", file=sys.stderr)
         return 2
     if error.errno not in HINTS:
         raise error

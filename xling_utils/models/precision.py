@@ -68,8 +68,10 @@ class Emulation(TorchFunctionMode):
     def _rounded(self, factor: Tensor | None) -> Tensor | None:
         """In bfloat16. As with autocast a weight is cast once, and the gradients of all its products are added to each
         other before they are cast back."""
-        if factor is None or not (factor.is_leaf and factor.requires_grad):
-            return factor if factor is None else factor.bfloat16()
+        if factor is None:
+            return None
+        if not (factor.is_leaf and factor.requires_grad):
+            return factor.bfloat16()
         if id(factor) not in self.cast:
             self.cast[id(factor)] = factor, factor.bfloat16()
         return self.cast[id(factor)][1]
