@@ -54,7 +54,7 @@ class Emulation(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.cast: dict[int, tuple[Tensor, Tensor]] = {}
+        self.cast: dict[Tensor, Tensor] = {}
 
     def __torch_function__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
@@ -72,9 +72,9 @@ class Emulation(TorchFunctionMode):
             return None
         if not (factor.is_leaf and factor.requires_grad):
             return factor.bfloat16()
-        if id(factor) not in self.cast:
-            self.cast[id(factor)] = factor, factor.bfloat16()
-        return self.cast[id(factor)][1]
+        if factor not in self.cast:
+            self.cast[factor] = factor.bfloat16()
+        return self.cast[factor]
 
 
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor | None]:

@@ -55,8 +55,8 @@ class Reading:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """See :func:`beside_english`."""
-        return beside_english(self.run.key, tuple(self.texts))
+        """See :func:`other_languages`."""
+        return other_languages(self.run.key, tuple(self.texts))
 
     @cached_property
     def counts(self) -> dict[str, Counter[str]]:
@@ -155,7 +155,7 @@ def counted_words(text: Dataset) -> Counter[str]:
     return Counter(word for batch in text.iter(batch_size=5000) for line in batch["text"] for word in line.split())
 
 
-def beside_english(key: str, languages: Sequence[str]) -> tuple[str, ...]:
+def other_languages(key: str, languages: Sequence[str]) -> tuple[str, ...]:
     """Those of ``languages`` that are not English. Raises :class:`UserError`, with the ``key`` of what reads them, if
     English is not among them, or nothing else."""
     found = tuple(language for language in languages if language != "en")

@@ -91,8 +91,8 @@ class Subject(LanguageModel):
 
     @property
     def others(self) -> tuple[str, ...]:
-        """See :func:`xling_utils.measures.encoders.stored_run.beside_english`."""
-        return stored_run.beside_english(self.key, self.languages)
+        """See :func:`xling_utils.measures.encoders.stored_run.other_languages`."""
+        return stored_run.other_languages(self.key, self.languages)
 
     def text(self, language: str, sentences: int) -> Sequence[str]:
         """The first ``sentences`` of a language's text, or as many as there are. No test holds any of them."""
