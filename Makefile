@@ -85,7 +85,7 @@ test: $(READY) $(BROWSER)
 	$(MAKE) -j 2 types behaviour
 
 types: $(READY)
-	$(BIN)/mypy
+	$(BIN)/pyrefly check
 
 behaviour: $(READY) $(BROWSER)
 	$(PYTEST) --dist loadfile --no-loadscope-reorder $(TESTS)
@@ -107,7 +107,7 @@ bench: $(READY)
 	$(BIN)/xling bench
 
 clean:
-	rm -rf _build .pytest_cache .ruff_cache .mypy_cache
+	rm -rf _build .pytest_cache .ruff_cache
 
 # Run it where torch is a CPU build: a CUDA build drags its own libraries into the list.
 lock:

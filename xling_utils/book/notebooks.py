@@ -96,7 +96,7 @@ def execute(
     large = any(_is_large(parameters.get("model")) for _, _, parameters, _ in due)  # each kernel would hold it
     with ThreadPoolExecutor(1 if large else min(usable_cores() + 1, MOST_AT_A_TIME)) as pool:
         try:
-            results = [pool.submit(_one, root, *each, kernels, say) for each in due]
+            results = [pool.submit(_one, root, each, kernels, say) for each in due]
             return [failure for result in results if (failure := result.result())]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -113,14 +113,12 @@ def _is_large(model: str | None) -> bool:
 
 def _one(
     root: Path,
-    name: str,
-    notebook: NotebookNode,
-    parameters: dict[str, Any],
-    identity: str,
+    due: tuple[str, NotebookNode, dict[str, Any], str],
     kernels: Kernels,
     say: Callable[[str], None],
 ) -> ChapterFailure | None:
     """Executes one chapter, unless another process has done so meanwhile, or all is to end."""
+    name, notebook, parameters, identity = due
     with suppress(Interrupted), _alone(root, name, kernels, say):
         if _is_up_to_date(root, name, identity):
             say(f"{name}: up to date now")

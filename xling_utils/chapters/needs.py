@@ -76,7 +76,7 @@ def _moved_inference(others: Sequence[str], data: Path) -> list[str]:
 
 def _trees(others: Sequence[str], data: Path, low: Sequence[str] = ()) -> list[str]:
     there = {split: treebanks.languages_with_trees(data, split) for split in labelled.SPLITS}
-    english = [TREES.format("en", split) for split in labelled.SPLITS if "en" not in there[split]]
+    english = [str(TREES.format("en", split)) for split in labelled.SPLITS if "en" not in there[split]]
     tested = {*others, *low} & {*there["test"]}
     return english if tested else [*english, *(TREES.format(language, "test") for language in others)]
 

@@ -122,7 +122,7 @@ def intervals(
     return _framed(chart, description, room=NAME_OF_A_LINE)
 
 
-def chance_line(chance: pd.DataFrame, where: str = "true") -> alt.LayerChart:
+def chance_line(chance: pd.DataFrame, where: str = "true") -> alt.LayerChart | alt.FacetChart:
     """Dashed lines at ``chance["value"]``, the value of a random order, with its name to the right of the chart,
     where no mark is; of the rows ``where`` an expression holds (each layer filters for itself: it has its own data)."""
     data = chance.assign(label=[f"chance\n{value:.3f}" for value in chance["value"]])

@@ -86,18 +86,12 @@ def _plain(finding: Finding) -> dict[str, Any]:
 
 
 def _finding(claim: Claim, scale: str, plain: Mapping[str, Any]) -> Finding:
-    parts = tuple(
-        Part(
-            **{
-                **part,
-                "test": claim.tests[part["test"]],
-                "interval": Interval(*part["interval"]),
-                "p": tuple(part["p"]),
-            }
-        )
-        for part in plain["parts"]
-    )
-    return Finding(**{**plain, "claim": claim, "scale": scale, "parts": parts, "without": tuple(plain["without"])})
+    def part(plain: Mapping[str, Any]) -> Part:
+        own = {"test": claim.tests[plain["test"]], "interval": Interval(*plain["interval"]), "p": tuple(plain["p"])}
+        return Part(**dict[str, Any]({**plain, **own}))
+
+    own = {"parts": tuple(map(part, plain["parts"])), "without": tuple(plain["without"])}
+    return Finding(claim, scale, **dict[str, Any]({**plain, **own}))
 
 
 def load() -> Ledger:
@@ -169,7 +163,7 @@ def _claim(entry: Any, measures: Mapping[str, Any], path: Path) -> Claim:
         tests = tuple(Predicate(**test) for test in entry["tests"])
         lists = {key: tuple(entry.get(key, ())) for key in ("experiments", "measured")}
         needs = tuple(Predicate(**need) if isinstance(need, dict) else need for need in entry.get("needs", ()))
-        made = Claim(**{**entry, **lists, "tests": tests, "needs": needs})
+        made = Claim(**dict[str, Any]({**entry, **lists, "tests": tests, "needs": needs}))
     except (TypeError, KeyError) as error:
         raise UserError(f"{path}: claim {name}: {error}") from None
     for test in (*tests, *(need for need in needs if isinstance(need, Predicate))):

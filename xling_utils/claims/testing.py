@@ -137,8 +137,8 @@ class Ledger:
     def selections(self, claim: Claim, measure: str) -> dict[str, Selection]:
         """What ``claim`` selects on ``measure`` (empty: on what it names itself), in its own chapter but where a
         selection names another; and as ``NAME_guess`` what a guess has there."""
-        common = {"chapter": claim.chapter, **self.measures.get(measure, {})}
-        found = {name: {**common, **where} for name, where in claim.of.items()}
+        common: Selection = {"chapter": claim.chapter, **self.measures.get(measure, {})}
+        found: dict[str, Selection] = {name: {**common, **where} for name, where in claim.of.items()}
         guess = self.guesses.get(measure)
         return found | {f"{name}_guess": {**where, **guess} for name, where in found.items() if guess}
 

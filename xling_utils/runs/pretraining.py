@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 CHECKPOINT_SECONDS = 15.0
-TRACE_ROWS = 50
+TRACE_ROWS: int = 50
 """Rows of the loss trace at most, however long the run."""
-HELD_OUT_BATCHES = 4
+HELD_OUT_BATCHES: int = 4
 
 Report = Callable[[dict[str, Any]], None]
 

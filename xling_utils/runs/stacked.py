@@ -60,7 +60,7 @@ class Stack:
         from accelerate import Accelerator
 
         self.accelerator = Accelerator(mixed_precision="no")
-        self.replays = self.accelerator.device.type == "cuda"
+        self.replays: bool = self.accelerator.device.type == "cuda"
         self._trainees = trainees
         first = trainees[0].model
         size = max(_words(trainee.model) for trainee in trainees)

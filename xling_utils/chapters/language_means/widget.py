@@ -138,7 +138,7 @@ class LayerWidget:
 
         def update(_: Any = None) -> None:
             try:
-                shown.value = self.to_html(*(control.value for control in controls))
+                shown.value = self.to_html(str(first.value), str(second.value), layer.value)
             except UserError as error:
                 shown.value = error_line(error)
 

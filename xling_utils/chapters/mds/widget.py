@@ -161,7 +161,7 @@ class TranslationWidget:
 
         def update(_: Any = None) -> None:
             try:
-                shown.value = self.to_html(*(control.value for control in controls))
+                shown.value = self.to_html(sentence.value, str(source.value), str(into.value), layer.value, moved.value)
             except UserError as error:
                 shown.value = error_line(error)
 

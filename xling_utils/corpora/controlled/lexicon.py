@@ -28,7 +28,7 @@ class Entry:
 
 def read_table(name: str) -> list[dict[str, str]]:
     """A tab-separated table of this package; its first line names the columns."""
-    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    text = resources.files(__package__ or __name__).joinpath(name).read_text(encoding="utf-8")
     lines = [line.split("\t") for line in text.splitlines() if line]
     return [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
 

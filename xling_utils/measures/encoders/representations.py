@@ -73,7 +73,7 @@ def contextual_words(
         for layer, hidden in enumerate(model.hidden_states(torch.from_numpy(block).to(device))):
             sums[layer].index_add_(0, piece_of[here], hidden.flatten(0, 1)[places])
     counts = np.bincount(word, minlength=len(distinct))
-    vectors = sums.cpu().numpy() / np.maximum(counts * pieces, 1)[:, None].astype(np.float32)
+    vectors = np.asarray(sums.cpu(), dtype=np.float32) / np.maximum(counts * pieces, 1)[:, None].astype(np.float32)
     asked = [distinct[pieces] for pieces in words]
     return WordVectors(vectors[:, asked], counts[asked])
 
