@@ -48,8 +48,8 @@ def contrasts(
     """
     measure = measure_choice(measures)
     two_lines = alt.Axis(labelLimit=150, grid=True, labelExpr=TWO_LINES, labelOffset=CENTRED)
-    known = [name for name in CONTRAST_MARKS if name in set(rows["shown"])]
-    others = [name for name in dict.fromkeys(rows["shown"]) if name not in CONTRAST_MARKS]
+    known = [name for name in CONTRAST_MARKS if name in rows["shown"].unique()]
+    others = [name for name in rows["shown"].unique() if name not in CONTRAST_MARKS]
     marked = {name: CONTRAST_MARKS[name] for name in known}
     free = [mark for mark in LANGUAGE_MARKS.values() if mark not in marked.values()] or list(LANGUAGE_MARKS.values())
     marked |= dict(zip(others, cycle(free), strict=False))

@@ -21,7 +21,7 @@ def levels(rows: pd.DataFrame, *, choices: Sequence[str], description: str) -> a
         alt.Chart(rows)
         .transform_filter(f"datum.condition == {chosen.name}")
         .encode(
-            y=alt.Y("level:N", sort=list(dict.fromkeys(rows["level"])), title=None, axis=alt.Axis(grid=True)),
+            y=alt.Y("level:N", sort=list(rows["level"].unique()), title=None, axis=alt.Axis(grid=True)),
             color=alt.Color(
                 "source:N",
                 scale=alt.Scale(domain=list(SOURCE_COLOURS), range=list(SOURCE_COLOURS.values())),

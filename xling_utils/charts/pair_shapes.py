@@ -34,7 +34,7 @@ def pairs(
     x = alt.X("layer:O", title="layer", axis=alt.Axis(labelAngle=0))
     y = alt.Y("value:Q", title="mean reciprocal rank", scale=alt.Scale(zero=True))
     chosen = (
-        within(alt.Chart(rows))
+        within(alt.Chart())  # `rows`, which all layers share: Altair writes them once
         .transform_filter("datum.whose == whose_shown")
         .transform_filter(f"datum.measure == measure_shown || datum.condition == '{CHANCE}'")
     )
@@ -58,5 +58,5 @@ def pairs(
                 text=alt.value(alt.ExprRef(name))
             ),
         ]
-    chart = alt.layer(*layers)
+    chart = alt.layer(*layers, data=rows)
     return framed(chart.add_params(first, second, of, measure_choice(measures)), description)

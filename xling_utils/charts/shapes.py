@@ -93,7 +93,7 @@ def intervals(
     several languages, a list below the chart selects one.
     """
     pick = alt.selection_point(fields=["model"], bind="legend", name="model_pick")
-    languages = list(dict.fromkeys(rows["language"]))
+    languages = list(rows["language"].unique())
     where = "datum.language == language_shown" if len(languages) > 1 else "true"
     base = alt.Chart(rows).transform_filter(where)
     words_below_each_other = alt.Axis(labelAngle=0, labelExpr="split(datum.label, ' ')")
@@ -104,7 +104,7 @@ def intervals(
         opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
         tooltip=tooltip("model:N", f"{x}:N", alt.Tooltip("shown:N", title="source")),
     )
-    sources = [name for name in SOURCE_SHAPES if name in set(rows["shown"])]
+    sources = [name for name in SOURCE_SHAPES if name in rows["shown"].unique()]
     shape = alt.Shape(
         "shown:N",
         scale=alt.Scale(domain=sources, range=[SOURCE_SHAPES[name] for name in sources]),
@@ -139,7 +139,7 @@ def curves(rows: pd.DataFrame, *, layer: int, y_title: str, chance: pd.DataFrame
     Clicking the legend isolates a series.
     """
     pick = alt.selection_point(fields=["series"], bind="legend", name="series_pick")
-    names = list(dict.fromkeys(rows["series"]))
+    names = list(rows["series"].unique())
     palette = {"BERT": MODEL_COLOURS["BERT"], "shuffled dictionary": MODEL_COLOURS["shuffled dictionary"],
                "untrained": MODEL_COLOURS["untrained"]}  # fmt: skip
     colour = alt.Color(
@@ -185,7 +185,7 @@ def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, descr
 def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str) -> alt.LayerChart:
     """For each group the values of what is shown (keys of ``SHOWN_COLOURS``) side by side. Columns ``group, shown,
     value, low, high, seeds``."""
-    shown = list(dict.fromkeys(rows["shown"]))
+    shown = list(rows["shown"].unique())
     base = alt.Chart(rows).encode(
         x=alt.X("group:N", sort=list(groups), title=None, axis=alt.Axis(labelAngle=-40)),
         xOffset=alt.XOffset("shown:N", sort=shown),
@@ -204,7 +204,7 @@ def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str)
 def whose_choice(rows: pd.DataFrame) -> alt.Parameter:
     """The list below a chart that picks one of what a column ``whose`` of ``rows`` names, the first at first, as
     ``whose_shown``."""
-    whose = list(dict.fromkeys(rows["whose"]))
+    whose = list(rows["whose"].unique())
     return alt.param(name="whose_shown", value=whose[0], bind=alt.binding_select(options=whose, name="Values of "))
 
 

@@ -76,7 +76,7 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
 def levels(factor: str, rows: pd.DataFrame, scale: Scale) -> list[str]:
     """The levels of a factor in the order to show them: by number where they have one, else the base's first and
     the others as the paper has them."""
-    there = list(dict.fromkeys(rows["condition"]))
+    there = list(rows["condition"].unique())
     if factor in (*COUNTED, "parameters", "four languages"):
         return sorted(there, key=lambda level: int("".join(filter(str.isdigit, level))))
     first, known = base_levels(scale)[factor], list(NAMED[factor][-1].values()) if factor in NAMED else there

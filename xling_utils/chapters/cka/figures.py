@@ -30,7 +30,7 @@ RETRIEVAL = {"after rotation": "p_at_1_rotated", "as they are": "p_at_1"}
 
 def heat_map(table: pd.DataFrame) -> Any:
     """Figure: CKA of translations, layer by layer, by who reads them."""
-    columns = [name for name in (SAME, BILINGUAL, MONOLINGUAL, RANDOM) if name in set(table["encoders"])]
+    columns = [name for name in (SAME, BILINGUAL, MONOLINGUAL, RANDOM) if name in table["encoders"].unique()]
     description = "CKA of English and the other language at each layer, by encoder."
     rows = pd.concat([_mean(table, columns), _rows(table, FORMS, columns)], ignore_index=True)
     return layer_shapes.heat_map(rows, columns=columns, measures=_measures(rows), description=description)
@@ -38,7 +38,7 @@ def heat_map(table: pd.DataFrame) -> Any:
 
 def retrieval(table: pd.DataFrame) -> Any:
     """Figure: sentence retrieval at each layer, with and without a rotation."""
-    kinds = [name for name in ENCODERS if name != SAME and name in set(table["encoders"])]
+    kinds = [name for name in ENCODERS if name != SAME and name in table["encoders"].unique()]
     description = "Share of sentences whose translation is the nearest, at each layer, by encoder."
     rows = _rows(table, RETRIEVAL, kinds)
     return layer_shapes.profiles(
@@ -48,7 +48,7 @@ def retrieval(table: pd.DataFrame) -> Any:
 
 def words(table: pd.DataFrame) -> Any:
     """Figure: translation of words at each layer after a rotation; static vectors are one line at their one value."""
-    kinds = [name for name in (BILINGUAL, MONOLINGUAL, RANDOM, STATIC) if name in set(table["encoders"])]
+    kinds = [name for name in (BILINGUAL, MONOLINGUAL, RANDOM, STATIC) if name in table["encoders"].unique()]
     rows = _rows(table, WORDS, kinds)
     layers = sorted(rows["layer"].unique())
     static = rows[rows["kind"] == STATIC]
@@ -125,4 +125,4 @@ def _summed(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _measures(rows: pd.DataFrame) -> list[str]:
-    return list(dict.fromkeys(rows["measure"]))
+    return list(rows["measure"].unique())

@@ -73,7 +73,7 @@ def _at_sizes(rows: pd.DataFrame, y_title: str, floor: pd.DataFrame, description
         rows,
         x="size",
         x_order=[size_name(s) for s in sorted(rows["sentences"].unique())],
-        models=[m for m in MODELS if m in set(rows["model"])],
+        models=[m for m in MODELS if m in rows["model"].unique()],
         y_title=y_title,
         chance=floor,
         description=description,

@@ -124,7 +124,7 @@ def figure() -> Any:
     return map_shapes.word_map(
         rows,
         languages=("en", LANGUAGE),
-        worlds=list(dict.fromkeys(rows["world"])),
+        worlds=list(rows["world"].unique()),
         first=NAMED,
         description="Words of English and French in two dimensions, joined to their translations, frame by frame.",
     )

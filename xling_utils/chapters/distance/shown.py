@@ -42,7 +42,7 @@ def less(chapter: Opened) -> pd.DataFrame | None:
         }
         for condition in CONDITIONS
         for language, rows in every.items()
-        if condition in set(rows["condition"])
+        if condition in rows["condition"].unique()
     ]
     return pd.DataFrame(found) if found else None
 

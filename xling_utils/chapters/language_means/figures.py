@@ -27,7 +27,7 @@ def identity(table: pd.DataFrame) -> Any:
     rows = pd.concat(frames, ignore_index=True).astype({"layer": int})
     description = "How well the language of a token can be told at each layer, with and without the language's mean."
     return layer_shapes.profiles(
-        rows, kinds=[kind for kind in kinds if kind in set(rows["kind"])], measures=list(IDENTITY),
+        rows, kinds=[kind for kind in kinds if kind in rows["kind"].unique()], measures=list(IDENTITY),
         y_title="share of tokens, or of variance", description=description,
     )  # fmt: skip
 
@@ -38,7 +38,7 @@ def by_method(table: pd.DataFrame, metric: str, y_title: str, description: str) 
     found = table[table["metric"] == metric]
     if found.empty:
         return None
-    there = [language for language in languages(table) if language in set(found["source"])]
+    there = [language for language in languages(table) if language in found["source"].unique()]
     rows = pd.concat([of(table, metric, method).assign(kind=method) for method in METHODS], ignore_index=True)
     rows = rows[rows["source"].isin(there)]
     frames = [rows.assign(measure=EVERY)] if len(there) > 1 else []

@@ -41,4 +41,4 @@ def of(table: pd.DataFrame, metric: str, method: str | None, model: str = TRAINE
 
 def languages(table: pd.DataFrame) -> list[str]:
     """The languages beside English that a table measures, in its order."""
-    return [language for language in dict.fromkeys(table["source"]) if language not in ("en", ALL)]
+    return [language for language in table["source"].unique() if language not in ("en", ALL)]

@@ -36,8 +36,9 @@ def over_weights(table: pd.DataFrame) -> Any:
     """Figure: convert rate and BLEU-1 over weights, by direction, at the layer that is chosen."""
     table = table[table["task"] == TOKEN_TRANSLATION]
     kinds = {FROM: (TRAINED, True), TO: (TRAINED, False), f"{FROM}, {UNTRAINED}": (UNTRAINED, True)}
-    kinds = {kind: which for kind, which in kinds.items() if which[0] in set(table["model"])}
-    measures = {shown: metric for shown, metric in MEASURES.items() if metric in set(table["metric"])}
+    models, metrics = table["model"].unique(), table["metric"].unique()
+    kinds = {kind: which for kind, which in kinds.items() if which[0] in models}
+    measures = {shown: metric for shown, metric in MEASURES.items() if metric in metrics}
     there = targets(table)
     frames = []
     for kind, (model, english_first) in kinds.items():
@@ -91,7 +92,7 @@ def grid_of(table: pd.DataFrame) -> Any:
         frames.append(means.assign(measure=shown if metric == "convert_rate" else f"{shown} (share)"))
     rows = pd.concat(frames, ignore_index=True).astype({"layer": int})
     description = "Convert rate, BLEU-1 and tokens of third languages at each layer and weight, on average."
-    measures = list(dict.fromkeys(rows["measure"]))
+    measures = list(rows["measure"].unique())
     return layer_shapes.heat_map(
         rows, columns=list(name.values()), measures=measures, description=description, x_title="weight of the shift"
     )
@@ -159,7 +160,7 @@ def transfer(
     named = found.assign(language=[LANGUAGE_NAMES[language] for language in found["target"]])
     return shift_shapes.by_language(
         named, pd.DataFrame(floors, columns=["measure", "name", "value"]), kinds=list(kinds),
-        measures=list(dict.fromkeys(named["measure"])), gain="gain",
+        measures=list(named["measure"].unique()), gain="gain",
         description="Transfer to each language by what was done with the languages' means.",
     )  # fmt: skip
 
@@ -180,7 +181,7 @@ def inference_beside_paper(table: pd.DataFrame) -> pd.DataFrame:
     printed = published.table("A_table_4_inference")
     rows = table[table["task"] == NLI]
     found = []
-    for language in dict.fromkeys(rows["target"]):
+    for language in rows["target"].unique():
         row: dict[str, Any] = {"language": LANGUAGE_NAMES[language]}
         for method in names:
             ours = rows[(rows["target"] == language) & (rows["method"] == method)]

@@ -133,12 +133,12 @@ def figure(rows: pd.DataFrame, floor: pd.DataFrame, conditions: Sequence[str], d
     """Figure: every condition, for the measure that the reader picks; none where fewer than two were run."""
     from xling_utils.charts import contrast_shapes, shapes
 
-    there = [name for name in conditions if name in set(rows["condition"])]
+    there = [name for name in conditions if name in rows["condition"].unique()]
     run = rows[~rows["shown"].isin(shapes.PAPER_SHAPES) & rows["condition"].isin(there)]
     if run["condition"].nunique() < 2:
         return None
     rows = rows[rows["condition"].isin(there)]
-    measures = [name for name in MEASURES if name in set(rows["measure"])]
+    measures = [name for name in MEASURES if name in rows["measure"].unique()]
     return contrast_shapes.contrasts(rows, floor, conditions=there, measures=measures, description=description)
 
 
@@ -148,7 +148,7 @@ def on_real_text(chapter: Opened, rows: pd.DataFrame, description: str) -> Any:
     recorded = chapter.recorded
     floor = floors(recorded[recorded["target"].isin(targets(recorded))])
     drawn = by_language(rows, chapter.sizes, "condition")
-    return figure(drawn, floor, list(dict.fromkeys(rows["condition"])), description)
+    return figure(drawn, floor, list(rows["condition"].unique()), description)
 
 
 def differences(found: pd.DataFrame, by: str, base: str) -> pd.DataFrame:

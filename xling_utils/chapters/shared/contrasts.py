@@ -75,4 +75,4 @@ def of_partners(table: pd.DataFrame, base: str) -> pd.DataFrame:
 
 def targets(table: pd.DataFrame) -> list[str]:
     """The languages beside English that a table measures, in its order."""
-    return [language for language in dict.fromkeys(table["target"]) if language != "en"]
+    return [language for language in table["target"].unique() if language != "en"]

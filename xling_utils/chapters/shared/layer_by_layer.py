@@ -31,13 +31,15 @@ def rows(table: pd.DataFrame, base: str) -> pd.DataFrame:
     )
     keys = ["condition", "measure", "layer"]
     in_turn = of_partners(found, base)
-    frames = [summary(in_turn, keys).assign(whose=ALL)] if in_turn["partner"].nunique() > 1 else []
-    for language, own in found.groupby("language", sort=False):
-        frames.append(summary(own, keys).assign(whose=f"{language}, all seeds"))
-        for seed, runs in own.groupby("seed"):
-            one = runs.groupby(keys, sort=False)[["value", "low", "high"]].mean().reset_index()
-            frames.append(one.assign(seeds=1, whose=f"{language}, seed {seed:.0f}"))
-    return pd.concat(frames, ignore_index=True)
+    every = [summary(in_turn, keys).assign(whose=ALL)] if in_turn["partner"].nunique() > 1 else []
+    over_seeds = summary(found, ["language", *keys])
+    over_seeds = over_seeds.assign(seed=-1, whose=over_seeds["language"] + ", all seeds")
+    runs = found.groupby(["language", "seed", *keys], sort=False)[["value", "low", "high"]].mean().reset_index()
+    runs = runs.assign(seeds=1, whose=runs["language"] + ", seed " + runs["seed"].map("{:.0f}".format))
+    own = pd.concat([over_seeds, runs])
+    place = {language: number for number, language in enumerate(found["language"].unique())}
+    own = own.assign(language=own["language"].map(place)).sort_values(["language", "seed"], kind="stable")
+    return pd.concat([*every, own.drop(columns=["language", "seed"])], ignore_index=True)
 
 
 def figure(table: pd.DataFrame, base: str) -> Any:
@@ -45,7 +47,7 @@ def figure(table: pd.DataFrame, base: str) -> Any:
     the language of headlines."""
     from xling_utils.charts import pair_shapes
 
-    conditions = list(dict.fromkeys(table["condition"]))
+    conditions = list(table["condition"].unique())
     if len(conditions) < 2:
         return None
     drawn = rows(table, base)

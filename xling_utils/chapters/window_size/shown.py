@@ -50,7 +50,7 @@ def static_windows(chapter: Opened) -> Any:
     none = empty(chapter.name)
     sources = (none, rows) if len(chapter.recorded) else (rows, none)
     drawn = figures.rows_of(*sources, sizes, "condition", chapter.base)
-    conditions = list(dict.fromkeys(rows["condition"]))
+    conditions = list(rows["condition"].unique())
     return figures.figure(
         drawn, figures.floors(of_partners(chapter.both, chapter.base)), conditions, description.capitalize()
     )

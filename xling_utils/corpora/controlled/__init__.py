@@ -54,8 +54,11 @@ def text(language: str, sentences: int, seed: int, *, held_out: bool = False, do
 
 def parallel(languages: tuple[str, ...], sentences: int, seed: int) -> list[dict[str, list[Token]]]:
     """``sentences`` sentences said in every one of ``languages``: a draw of its own, for tests only."""
-    trees = (tree for trees in documents(seed, "parallel") for tree in trees)
-    return [{lang: realise(tree, lang) for lang in languages} for tree in islice(trees, sentences)]
+    return [{lang: realise(tree, lang) for lang in languages} for tree in _trees(sentences, seed)]
+
+
+def _trees(sentences: int, seed: int) -> list[Node]:
+    return list(islice((tree for trees in documents(seed, "parallel") for tree in trees), sentences))
 
 
 @cache
@@ -63,13 +66,24 @@ def word_order_distance(first: str, second: str, sentences: int = 500) -> float:
     """Share of pairs of content words that the two languages put in opposite orders, from 0 to 1, over
     ``sentences`` parallel sentences: Kendall's distance of word order, weighted by what is really said."""
     differ = total = 0
-    for said in parallel((first, second), sentences, FINGERPRINT_SEED):
-        place = {token.key: i for i, token in enumerate(said[second])}
-        uses = Counter(token.key for token in said[first] if token.key in concepts())
+    for one, other in zip(_orders(first, sentences), _orders(second, sentences), strict=True):
+        place = {key: i for i, key in enumerate(other)}
+        uses = Counter(key for key in one if key in concepts())
         for left, right in combinations([key for key, count in uses.items() if count == 1], 2):
             total += 1
             differ += place[left] > place[right]
     return differ / total
+
+
+@cache
+def _orders(language: str, sentences: int) -> list[list[str]]:
+    """What ``language`` says of the same sentences as any other, in its order."""
+    return [[token.key for token in realise(tree, language)] for tree in _common_trees(sentences)]
+
+
+@cache
+def _common_trees(sentences: int) -> list[Node]:
+    return _trees(sentences, FINGERPRINT_SEED)
 
 
 @cache
