@@ -23,7 +23,8 @@ VIEWS = ((PHONE, "light"), (PHONE, "dark"), (TABLET, "dark"), (DESKTOP, "dark"),
 """Pixels, and what a reader prefers, in the order in which a page is seen. It is opened once: a chart is drawn anew for
 another width, and follows from light to dark by itself."""
 AXED = ((PHONE, "light"), (DESKTOP, "dark"))
-"""Views that axe is shown: its rules answer to a width or to a scheme, none to both."""
+"""Views that axe is shown: both widths, both schemes. What is seen of its rules in one view alone is contrast, which is
+measured in all of them."""
 FITTING = """return [...document.querySelectorAll(".vega-chart:not(:has(.cell))")]  // one in panels keeps its width
   .filter((chart) => chart.clientWidth > 0).every((chart) =>
     Math.abs((chart.querySelector("svg")?.getBoundingClientRect().width ?? 0) - chart.clientWidth) <= 1)"""
