@@ -71,7 +71,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # In names and words, by the means; of inference, which lies a few points above a guess in any of them, it can hardly show.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-near-far", "caption": "Without a common letter inference carries further to French than to Hindi; translations mixed into the text help names of French more than those of Chinese.\n\nMeans over the seeds with 95 % intervals. Choose the measure below the chart."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-near-far", "caption": "Without a common letter inference carries further to French than to Hindi; translations mixed into the text help names of French more than those of Chinese.\n\nMeans over the seeds with 95 % intervals, at first of words. Choose inference or named entities below the chart."}}
 distance.figure(chapter)
 
 # %% [markdown] tags=["of-the-record"]
