@@ -86,6 +86,16 @@ def test_what_languages_are_tested_with_changes_with_each_file_of_theirs(data, n
     assert (task_files.fingerprint(data, ["fr"]) != before) is matters
 
 
+def test_names_with_what_ends_a_line_elsewhere_come_out_again(data, tmp_path):
+    for name in ("a\u2028b", "c\u0085d"):
+        write(data / f"text/fr/{name}.txt", "Sentence 3 in fr .\n")
+    count, _ = archive.pack(data, ["fr"], tmp_path / "some.tar.xz")
+    assert archive.unpack(tmp_path / "some.tar.xz", tmp_path / "copy") == count
+    write(data / "text/fr/e\nf.txt", "Sentence 4 in fr .\n")
+    with pytest.raises(UserError, match="ends a line"):
+        archive.pack(data, ["fr"], tmp_path / "some.tar.xz")
+
+
 def test_runs_have_the_same_keys_and_read_the_same(data, tmp_path):
     archive.pack(data, ["en", "fr"], tmp_path / "some.tar.xz")
     archive.unpack(tmp_path / "some.tar.xz", tmp_path / "copy")

@@ -272,3 +272,15 @@ def test_check_finds_every_kind_of_damage(data):
 def test_check_wants_a_directory_with_text(tmp_path):
     assert "no such directory" in failure(check, tmp_path / "nowhere")
     assert [f.what for f in check(tmp_path) if f.level == "broken"] == ["text"]
+
+
+def test_a_domain_is_the_name_of_a_file_and_no_pattern(tmp_path):
+    folder = tmp_path / "text" / "en"
+    folder.mkdir(parents=True)
+    for name in ("news[1]", "x"):
+        (folder / f"{name}.txt").write_text("A sentence .\n", encoding="utf-8")
+    assert [path.name for path in directory.text_files(tmp_path, "en", "news[1]")] == ["news[1].txt"]
+    with pytest.raises(UserError, match="no text"):
+        directory.text_files(tmp_path, "en", "*")
+    with pytest.raises(UserError, match="is no domain"):
+        directory.text_files(tmp_path, "en", "../en/x")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import select
 import subprocess
 import sys
@@ -148,6 +149,24 @@ def test_damage_is_found_set_aside_and_can_be_replaced(
     assert (store.root / ".damaged" / f"{KEY}-2").is_dir()
     put(store)
     assert store.get(KEY) is not None
+
+
+def test_a_run_that_cannot_be_read_now_is_not_taken_for_damaged(store: RunStore) -> None:
+    put(store)
+    taken: list[int] = []
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(limits[0], 256), limits[1]))
+    try:
+        with pytest.raises(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+        with pytest.raises(UserError, match="Too many open files; try again"):
+            store.get(KEY)
+    finally:
+        for descriptor in taken:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert store.get(KEY) and not (store.root / ".damaged").exists()
 
 
 def test_verification_is_done_once_a_process_and_again_on_request(store: RunStore) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import stat
 from collections.abc import Iterable
@@ -51,6 +52,17 @@ def source(path: Path) -> str:
         if len(line) > LONGEST_LINE:
             raise UserError(f"{path}, line {number}: {len(line):,} characters; break it")
     return found
+
+
+PASSING = {errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE, errno.EACCES, errno.EPERM, errno.ENOMEM}
+"""Why a sound file may not be read now."""
+
+
+def raise_if_passing(path: Path, error: OSError) -> None:
+    """Raises :class:`UserError` where ``error`` says nothing of what is in the file, so that nobody takes it for
+    damaged and throws it away."""
+    if error.errno in PASSING:
+        raise UserError(f"{path}: {error.strerror}; try again, or remove it if it cannot be read for good") from None
 
 
 def json_object(path: Path) -> dict[str, Any]:

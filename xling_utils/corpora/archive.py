@@ -42,6 +42,8 @@ def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
     if not file.parent.is_dir():
         raise UserError(f"{file.parent}: no such folder; make it, or name another with --out")
     found = {path.relative_to(data).as_posix(): path for path in _read_by(data, dict.fromkeys(("en", *languages)))}
+    if torn := [name for name in found if "\n" in name]:
+        raise UserError(f"{data}: {torn[0]!r} has a name that ends a line in the middle; rename it")
     draft = file.with_name(f"{file.name}.tmp")
     try:
         sums = "".join(f"{sha256(found[name])}  {name}\n" for name in sorted(found)).encode()
@@ -155,7 +157,7 @@ def _sums(archive: tarfile.TarFile, member: tarfile.TarInfo | None, file: Path) 
 
 def _expected(sums: bytes, file: Path) -> dict[str, str]:
     """Name -> sha256."""
-    lines = [line.split("  ", 1) for line in sums.decode("utf-8", "replace").splitlines()]
+    lines = [line.split("  ", 1) for line in sums.decode("utf-8", "replace").removesuffix("\n").split("\n")]
     if any(len(line) != 2 for line in lines):
         raise UserError(f"{file}: {SUMS} has a line that is no 'sha256  name'; give what `xling data pack` wrote")
     return {name: digest for digest, name in lines}

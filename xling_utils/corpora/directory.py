@@ -67,8 +67,10 @@ def text_files(data: Path, language: str, domain: str | None = None) -> list[Pat
     """The files with text of ``language``, by name; of a ``domain``, the one of that name. Raises :class:`UserError`
     when there are none."""
     folder = data / "text" / language
-    wanted = "*" if domain is None else domain
-    found = (path for end in TEXT for path in folder.glob(wanted + end))
+    if domain is not None and Path(domain).name != domain:
+        raise UserError(f"{domain!r:.80} is no domain: it is the name of a file in {folder}, without .txt")
+    wanted = domain or "*"
+    found = (path for end in TEXT for path in folder.glob(("*" if domain is None else escape(domain)) + end))
     names = {path.name.removesuffix(".xz") for path in found}
     if not names:
         known = ", ".join(languages(data)) or "none"

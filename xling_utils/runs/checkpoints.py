@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from xling_utils.core.errors import UserError
-from xling_utils.core.files import json_object
+from xling_utils.core.files import json_object, raise_if_passing
 
 STATE_FILE, META_FILE = "state.safetensors", "meta.json"
 KEPT = 2
@@ -41,9 +41,11 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
 
 def latest(folder: Path, wanted: Mapping[str, torch.Tensor]) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
     """The newest state that reads back whole and has tensors of the names and shapes ``wanted``, or ``None``. Any
-    other is warned of and removed: it is damaged, or an earlier version of this package wrote it."""
+    other is warned of and removed: it is damaged, or an earlier version of this package wrote it. Raises
+    :class:`UserError` where one cannot be read now (:data:`files.PASSING`)."""
     for path in sorted(folder.glob("checkpoint-*"), reverse=True):
         try:
+            (path / META_FILE).read_bytes()  # an error of reading it is one, and not a mistake of the caller
             meta = json_object(path / META_FILE)
             if meta.pop("sha256") != _digest(meta, path / STATE_FILE):
                 raise ValueError("sha256 differs")
@@ -53,6 +55,8 @@ def latest(folder: Path, wanted: Mapping[str, torch.Tensor]) -> tuple[dict[str, 
                 raise ValueError(f"written for another encoder: no {others[0]} of this shape")
             return tensors, meta
         except (UserError, OSError, ValueError, KeyError, SafetensorError) as error:
+            if isinstance(error, OSError):
+                raise_if_passing(path, error)
             warnings.warn(f"{path.name} cannot be used ({error}); going back to the one before", stacklevel=2)
             shutil.rmtree(path, ignore_errors=True)
     return None

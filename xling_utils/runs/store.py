@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xling_utils.core.errors import UserError, printable
-from xling_utils.core.files import json_object, table
+from xling_utils.core.files import json_object, raise_if_passing, table
 from xling_utils.core.project import project_root
 from xling_utils.core.specs import RunSpec, run_from_dict, to_dict
 from xling_utils.core.writing import enough_space, held, sha256, sync, writable, write_json
@@ -205,16 +205,19 @@ def _is_old(request: Path) -> bool:
 
 
 def damage(path: Path, key: str | None, again: bool = False) -> str | None:
-    """What is wrong with the files of the run ``key`` in the folder ``path`` (of any run, if ``None``), or None."""
+    """What is wrong with the files of the run ``key`` in the folder ``path`` (of any run, if ``None``), or None. Raises
+    :class:`UserError` where that cannot be told, for they cannot be read now (:data:`files.PASSING`)."""
     manifest_path = path / MANIFEST
     try:
         identity = (path, manifest_path.stat().st_mtime_ns)
         if identity in _verified and not again:
             return None
         _verified.discard(identity)
+        manifest_path.read_bytes()  # an error of reading it is one, and not a mistake of the caller
         manifest = json_object(manifest_path)
         files = {name: (int(row["size"]), str(row["sha256"])) for name, row in manifest["files"].items()}
-    except OSError:
+    except OSError as error:
+        raise_if_passing(manifest_path, error)
         return f"{MANIFEST} is missing or cannot be read"
     except (UserError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return f"{MANIFEST} is not a manifest"
@@ -230,7 +233,9 @@ def damage(path: Path, key: str | None, again: bool = False) -> str | None:
                 return f"{name} has the wrong size"
             if sha256(path / name) != digest:
                 return f"{name} has the wrong sha256"
-        except (OSError, ValueError):  # the second: a name that no file can have
+        except (OSError, ValueError) as error:  # the second: a name that no file can have
+            if isinstance(error, OSError):
+                raise_if_passing(path / name, error)
             return f"{name} is missing or cannot be read"
     _verified.add(identity)
     return None
