@@ -44,7 +44,7 @@ def bert(tmp_path: Path) -> Path:
 
 def test_every_family_goes_through_every_measure(folder: Path) -> None:
     lm = hub.load(str(folder))
-    subject = Subject(lm.model, lm.tokenizer, hub.key(lm.model), CORPUS, None, "lower", 0)
+    subject = Subject(lm.model, lm.tokenizer, hub.key(lm), CORPUS, None, "lower", 0)
     assert subject.layers == families.LAYERS
     for rows in (
         list(language_neutrality.rows(subject, SMOKE)),
@@ -54,14 +54,19 @@ def test_every_family_goes_through_every_measure(folder: Path) -> None:
         assert {row["layer"] for row in rows if row.get("layer") is not None} == set(range(families.LAYERS + 1))
 
 
-def test_the_key_is_of_the_weights_and_the_twin_has_others(bert: Path) -> None:
+def test_the_key_is_of_the_model_and_the_twin_has_another(bert: Path) -> None:
     lm, again = hub.load(str(bert)), hub.load(str(bert))
-    assert hub.key(lm.model) == hub.key(again.model)
-    subject = Subject(lm.model, lm.tokenizer, hub.key(lm.model), CORPUS, None, "lower", 0)
+    assert hub.key(lm) == hub.key(again)
+    subject = Subject(lm.model, lm.tokenizer, hub.key(lm), CORPUS, None, "lower", 0)
     twin = subject.untrained()
-    assert hub.key(twin.model) != subject.key and twin.key != subject.key
-    assert hub.key(subject.untrained().model) == hub.key(twin.model), "the same twin every time"
-    assert hub.key(lm.model) == subject.key, "the model itself is left as it is"
+    assert hub.key(twin) != subject.key and twin.key != subject.key
+    assert hub.key(subject.untrained()) == hub.key(twin), "the same twin every time"
+    assert hub.key(lm) == subject.key, "the model itself is left as it is"
+    again.model.config.num_attention_heads //= 2
+    assert hub.key(again) != subject.key, "the same weights, otherwise used"
+    again = hub.load(str(bert))
+    again.tokenizer.model_max_length -= 1
+    assert hub.key(again) != subject.key, "the same weights, another tokenizer"
 
 
 @pytest.mark.parametrize("family", families.FAMILIES + families.OTHERS)

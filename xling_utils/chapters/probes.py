@@ -53,7 +53,8 @@ def table(
         raise UserError(f"{chapter} takes no model; these chapters do: {', '.join(TASKS)}")
     subject = _opened(model, ("en", *languages), data, aligned, sentences or SENTENCES)
     own = (str(sentences),) if sentences else ()
-    seen = (subject.key, fingerprint(subject.corpus, data), scale, *own, *subject.languages)
+    read = (subject.form, subject.pooling)
+    seen = (subject.key, fingerprint(subject.corpus, data), scale, *read, *own, *subject.languages)
     name = hashlib.sha256(" ".join(seen).encode()).hexdigest()[:20]
     task = TASKS[chapter] + (f"{names.ON}{aligned}" if aligned else "")
     tests = pool.tested_with(pool.real_languages(subject.corpus), data)

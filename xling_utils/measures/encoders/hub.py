@@ -18,6 +18,8 @@ from xling_utils.runs.store import damage, read_spec
 
 KEY_DIGITS = 20
 SAFE = {"trust_remote_code": False}
+OF_A_COPY = ("_name_or_path", "transformers_version")
+"""What a configuration says of its folder, and of who wrote it."""
 STATED = "1_Pooling/config.json"
 MODES = {
     "mean": "mean", "mean_tokens": "mean", "cls": "first", "cls_token": "first", "lasttoken": "last",
@@ -139,9 +141,14 @@ def _check_whole(folder: Path) -> None:
         raise UserError(f"{path}: {layers!r:.80} layers, but {weights} tensors of weights; copy the model again")
 
 
-def key(model: Any) -> str:
-    """What identifies the weights of a model: 20 hexadecimal digits."""
-    digest = hashlib.sha256()
+def key(lm: LanguageModel) -> str:
+    """What identifies a model by its weights, its configuration and its tokenizer, wherever it lies: 20 hexadecimal
+    digits."""
+    model, tokenizer = lm.model, lm.tokenizer
+    config = {name: value for name, value in model.config.to_dict().items() if name not in OF_A_COPY}
+    inner = getattr(tokenizer, "backend_tokenizer", None)
+    pieces = inner.to_str() if inner else sorted(tokenizer.get_vocab().items())
+    digest = hashlib.sha256(repr((sorted(config.items()), pieces, tokenizer.model_max_length)).encode())
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
         digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())

@@ -77,7 +77,7 @@ class Subject(LanguageModel):
         lm = replace(stored_run.masked_lm(run), pooling=pooling or "mean") if run else hub.load(name, pooling)
         corpus = CorpusSpec("directory", tuple(languages), sentences, TEXT_SEED)
         form: Form = run.spec.tokenizer.form if run else "raw"
-        key = hub.key(lm.model)
+        key = hub.key(lm)
         return cls(lm.model, lm.tokenizer, key, corpus, data, form, TEXT_SEED, aligned, pooling=lm.pooling)
 
     def untrained(self) -> Subject:
