@@ -71,7 +71,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # Twenty seeds cannot tell. With little text, where the papers saw a gain in several languages, it costs 23 %<!-- value: share that short inputs lose with little text --> of what is above chance. With much text the loss of 7 %<!-- value: share that short inputs lose with much text --> cannot be told from nothing.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window", "caption": "Six tokens are enough for most of the alignment, in the controlled world.\n\nEnglish with a partner that seeds take in turn, at the large data size, and at the small one. Choose the measure below the chart. Circles are seeds of this machine, with the first language alone (French): compare them with one another. Diamonds are means of the recorded seeds with 95 % intervals; the dashed line is what knowing nothing gets."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window", "caption": "Six tokens are enough for most of the alignment, in the controlled world.\n\nEnglish with a partner that seeds take in turn, at the large data size, and at the small one. Choose the measure below the chart. Circles are seeds of this machine, with the first language alone: compare them with one another. Diamonds are means of the recorded seeds with 95 % intervals; the dashed line is what knowing nothing gets."}}
 window_size.inputs(chapter)
 
 # %% [markdown] tags=["of-the-record"]

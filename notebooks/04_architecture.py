@@ -76,7 +76,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # lose 14 %<!-- value: six layers lose -->, read behind the first block as all others.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-depth", "caption": "At the same number of parameters one layer aligns words less than three.\n\nEnglish with a partner that seeds take in turn. Choose the measure below the chart. Circles are seeds of this machine, with the first language alone (French): compare them with one another. Diamonds are means of the recorded seeds with 95 % intervals; squares, which inference and names have, are E's table 4 (Fake-English to Russian, other depths than ours)."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-depth", "caption": "At the same number of parameters one layer aligns words less than three.\n\nEnglish with a partner that seeds take in turn. Choose the measure below the chart. Circles are seeds of this machine, with the first language alone: compare them with one another. Diamonds are means of the recorded seeds with 95 % intervals; squares, which inference and names have, are E's table 4 (Fake-English to Russian, other depths than ours)."}}
 architecture.factor(chapter, "depth")
 
 # %% [markdown] tags=["of-the-record"]

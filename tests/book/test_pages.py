@@ -270,6 +270,20 @@ def test_chart_keeps_its_state_from_light_to_dark_and_is_printed_as_in_the_light
     assert browser.run(ink) == dark
 
 
+PRINTED = """matchMedia("print").addEventListener("change", ({ matches }) => {
+  if (matches) window.printed = [...document.querySelectorAll("#fig-sample .vega-canvas")]
+    .map((canvas) => canvas.querySelector("svg").getBoundingClientRect().width - canvas.clientWidth);
+})"""
+
+
+def test_a_chart_is_not_wider_than_the_paper(sample_html: Path, browser: Browser) -> None:
+    browser.open(sample_html / "notebooks" / "01_sample.html", width=1900)
+    browser.run(PRINTED)
+    browser.driver.execute_cdp_cmd("Page.printToPDF", {})
+    beyond = browser.run("return window.printed")
+    assert len(beyond) == 1 and beyond[0] <= 1
+
+
 def test_chart_offers_its_data(sample_html: Path, browser: Browser) -> None:
     browser.open(sample_html / "notebooks" / "01_sample.html")
     names, text = browser.run(

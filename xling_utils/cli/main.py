@@ -198,7 +198,7 @@ def show_claims(
     from xling_utils.claims.ledger import SCALES
 
     root()
-    if scale and scale not in SCALES:
+    if scale is not None and scale not in SCALES:
         raise UserError(f"unknown scale {scale!r}; known: {', '.join(SCALES)}")
     if jobs is not None and check_seed is None:
         raise UserError("--jobs is for --check-seed: nothing is trained without it")

@@ -145,7 +145,7 @@ def training_curve(table: pd.DataFrame, scale: Scale, language: str, every_layer
         layer=layer,
         y_title="mean reciprocal rank, centred",
         chance=chance([table], language),
-        description="Retrieval over training steps: at chance first, then a steady rise; both controls stay flat.",
+        description="Retrieval over training steps, and two controls: an untrained encoder and a shuffled dictionary.",
     )
 
 
