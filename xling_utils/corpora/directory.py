@@ -69,8 +69,8 @@ def text_files(data: Path, language: str, domain: str | None = None) -> list[Pat
     folder = data / "text" / language
     if domain is not None and Path(domain).name != domain:
         raise UserError(f"{domain!r:.80} is no domain: it is the name of a file in {folder}, without .txt")
-    wanted = domain or "*"
-    found = (path for end in TEXT for path in folder.glob(("*" if domain is None else escape(domain)) + end))
+    wanted = "*" if domain is None else domain
+    found = (path for end in TEXT for path in folder.glob((wanted if domain is None else escape(wanted)) + end))
     names = {path.name.removesuffix(".xz") for path in found}
     if not names:
         known = ", ".join(languages(data)) or "none"

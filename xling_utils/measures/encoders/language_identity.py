@@ -77,8 +77,7 @@ def told(train: Mapping[str, Array], test: Mapping[str, Array]) -> list[dict[str
         with warnings.catch_warnings():  # of states as wide as a large model's, all of which it tells apart by then
             warnings.simplefilter("ignore", ConvergenceWarning)
             probe.fit(x, labels)
-        said = {language: probe.predict(test[language][layer]) for language in languages}
-        found.append({language: np.equal(said[language], i) for i, language in enumerate(languages)})
+        found.append({x: np.equal(probe.predict(test[x][layer]), i) for i, x in enumerate(languages)})
     return found
 
 

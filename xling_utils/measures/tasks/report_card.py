@@ -194,8 +194,7 @@ def _identity_rows(tokens: Mapping[str, tuple[Tokens, ...]], chosen: int) -> Ite
         yield row(REPORT_CARD, "variance_between", ALL, ALL, layer, found)
     at = slice(chosen, chosen + 1)
     (told,) = language_identity.told(*({of: x.states[at] for of, x in part.items()} for part in (train, test)))
-    counted = {of: np.column_stack([right.astype(float), np.ones(len(right))]) for of, right in told.items()}
-    sums = [x.drawn(counted[language]) for language, x in test.items()]
+    sums = [x.drawn(np.column_stack([told[of].astype(float), np.ones(len(x.of))])) for of, x in test.items()]
     drawn = np.mean([each[:, 0] / np.maximum(each[:, 1], 1) for each in sums], axis=0)
     found = _interval(float(np.mean([right.mean() for right in told.values()])), drawn, n)
     yield row(REPORT_CARD, "probe_accuracy", ALL, ALL, chosen, found)
