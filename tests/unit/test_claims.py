@@ -335,6 +335,21 @@ def test_a_claim_that_was_changed_after_the_plan_says_so(change: dict) -> None:
         plan.check(stricter, path)
 
 
+def test_every_bound_is_frozen_and_its_direction() -> None:
+    known, turned = ledger.load(), {"above": "below", "below": "above"}
+    for claim in known.claims:
+        asked = plan.asked(known, claim)
+        for number, test in enumerate(claim.tests):
+            given = vars(test)
+            bound, value = next((name, given[name]) for name in (*turned, "within") if given[name] is not None)
+            others = [replace(test, **{bound: value + 1e-9})]
+            if bound in turned:
+                others.append(replace(test, **{bound: None, turned[bound]: value}))
+            for other in others:
+                tests = (*claim.tests[:number], other, *claim.tests[number + 1 :])
+                assert plan.asked(known, replace(claim, tests=tests)) != asked, (claim.id, other)
+
+
 def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
     rows = {}
     for chapter in MODULES:

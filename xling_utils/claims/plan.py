@@ -45,7 +45,8 @@ def asked(ledger: Ledger, claim: Claim) -> str:
 
 
 def _plain(test: Predicate) -> dict[str, object]:
-    return {name: value for name, value in vars(test).items() if value not in (None, False)}
+    """0 is a bound."""
+    return {name: value for name, value in vars(test).items() if value is not None and value is not False}
 
 
 def check(ledger: Ledger, path: Path) -> None:
