@@ -110,7 +110,7 @@ def test_what_a_guess_has_is_selected_where_a_claim_is_measured() -> None:
         for (level, metric), value in values.items() for seed in (1, 2)
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=list(columns("04_architecture")))
-    found = next(f for f in known.test({"04_architecture": table}, "controlled") if f.claim.id == "C-15")
+    found = next(f for f in known.test({"04_architecture": table}, "controlled", alone=True) if f.claim.id == "C-15")
     assert [(part.measure, part.interval.value) for part in found.parts] == [
         ("retrieval", pytest.approx(0.2 - 0.667 * 0.4))
     ]
@@ -135,7 +135,7 @@ def test_a_claim_on_its_floor_is_not_testable() -> None:
     needed = {**known.needs, "inference": ["E-01"]}  # Fake-English is above a guess
 
     def of(claim: str, **scores: tuple[float, float]) -> testing.Finding:
-        found = replace(known, needs=needed).test({"03_overlap": of_two_conditions(**scores)}, "controlled")
+        found = replace(known, needs=needed).test({"03_overlap": of_two_conditions(**scores)}, "controlled", alone=True)
         return next(finding for finding in found if finding.claim.id == claim)
 
     able = of("C-07", default=(0.6, 0.01), fake=(0.5, 0.01))
@@ -148,6 +148,14 @@ def test_a_claim_on_its_floor_is_not_testable() -> None:
     assert floor.verdict == UNTESTABLE and not floor.parts
     assert floor.reason == "on its floor, or without room: E-01: inference: Fake - Fake guess > 0 is not shown"
     assert listing.verdict(floor) == "not testable at this size"
+
+
+def test_what_a_claim_needs_of_a_chapter_without_rows_is_not_known() -> None:
+    rows = {"03_overlap": of_two_conditions(default=(0.60, 0.002), fake=(0.595, 0.002))}
+    whole, alone = (ledger.load().test(rows, "controlled", alone=alone) for alone in (False, True))
+    found, other = (next(each for each in made if each.claim.id == "E-02") for made in (whole, alone))
+    assert found.verdict == UNTESTED and "room above its floor is not known: K-11: not recorded" in found.reason
+    assert other.verdict == IN_PART and listing.verdict(other) == "holds in part (1 of 3 tests); K-11 not asked"
 
 
 def test_what_is_needed_is_recorded_wherever_it_is_asked() -> None:
@@ -188,7 +196,7 @@ def test_seeds_that_a_claim_takes_are_those_that_decide_it() -> None:
 
     def of(mean: float, scatter: float) -> int | None:
         rows = of_two_conditions(default=(0.6, 0.0), fake=(mean, scatter))
-        found = next(f for f in known.test({"03_overlap": rows}, "controlled") if f.claim.id == "E-01")
+        found = next(f for f in known.test({"03_overlap": rows}, "controlled", alone=True) if f.claim.id == "E-01")
         assert [part.measure for part in found.parts] == ["inference"]
         return power.seeds(replace(found, levels=(0.05, 0.05)))
 
@@ -253,7 +261,8 @@ def test_the_table_of_a_chapter() -> None:
     assert set(without["verdict"]) <= {"not testable at this size"} and without["test"].str.startswith("on its").all()
     assert not without["effect"].any()
     alone = listing.table("03_overlap", "controlled", live, recorded=False)
-    assert {OPEN, ""} <= set(alone["verdict"].str.partition(" (")[0]) <= {OPEN, UNTESTABLE, ""}
+    assert {OPEN, ""} <= set(alone["verdict"].str.split(r" \(|;").str[0]) <= {OPEN, UNTESTABLE, ""}
+    assert alone["verdict"].str.endswith("; K-10, K-11 not asked").any(), "what chapter 1 would have to show"
     natural = listing.table("06_mds", "natural", records.load("06_mds", "natural")[:0], languages=["fr", "ru"])
     assert {"French", "Russian"} < set(natural.columns)
     floor = natural[natural["verdict"] == UNTESTABLE]
@@ -396,7 +405,7 @@ def test_a_language_is_judged_with_the_english_of_its_own_encoders() -> None:
     chapter, scale = "04_architecture", "controlled"
     rows = records.load(chapter, scale)
     french = rows[rows["run"].isin(rows.loc[rows["target"] == "fr", "run"]) & rows["target"].isin(["en", "fr"])]
-    own = ledger.load().test({chapter: french}, scale)
+    own = ledger.load().test({chapter: french}, scale, alone=True)
     expected = {part.text: listing.short(part) for finding in own for part in finding.parts}
     parts = [part for each in ledger.findings_of_language("fr", chapter, scale) for part in each.parts]
     assert len(parts) > 30 and any("English" in part.text for part in parts)

@@ -225,7 +225,7 @@ def table(rotated: float = 0.5) -> pd.DataFrame:
 
 
 def verdicts(rows: pd.DataFrame) -> dict[str, str]:
-    found = ledger.load().test({"07_cka": rows.assign(run=rows["encoders"])}, "controlled")
+    found = ledger.load().test({"07_cka": rows.assign(run=rows["encoders"])}, "controlled", alone=True)
     return {finding.claim.id: finding.verdict for finding in found}
 
 

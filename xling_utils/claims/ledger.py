@@ -51,7 +51,7 @@ def findings_of_language(language: str, chapter: str, scale: str) -> list[Findin
 
     def test() -> list[Finding]:
         read = records.of_one_recipe([chapter], scale)
-        return load().test({name: _of_language(rows, language) for name, rows in read.items()}, scale)
+        return load().test({name: _of_language(rows, language) for name, rows in read.items()}, scale, alone=True)
 
     return _kept(f"{chapter}.{scale}.{language}", scale, _made_of(scale), test)
 
@@ -90,7 +90,7 @@ def _finding(claim: Claim, scale: str, plain: Mapping[str, Any]) -> Finding:
         own = {"test": claim.tests[plain["test"]], "interval": Interval(*plain["interval"]), "p": tuple(plain["p"])}
         return Part(**dict[str, Any]({**plain, **own}))
 
-    own = {"parts": tuple(map(part, plain["parts"])), "without": tuple(plain["without"])}
+    own = {"parts": tuple(map(part, plain["parts"])), **{name: tuple(plain[name]) for name in ("without", "unasked")}}
     return Finding(claim, scale, **dict[str, Any]({**plain, **own}))
 
 

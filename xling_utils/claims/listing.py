@@ -45,7 +45,7 @@ def table(
     for language in languages if recorded else ():
         found[LANGUAGE_NAMES[language]] = ledger.findings_of_language(language, chapter, scale)
     if len(live):
-        found[DECISIVE[1]] = ledger.load().test({chapter: live}, scale)
+        found[DECISIVE[1]] = ledger.load().test({chapter: live}, scale, alone=True)
     shown: list[dict[str, str | None]] = []
     for place, claim in enumerate(ledger.load().claims if found else ()):
         if claim.chapter != chapter:
@@ -109,12 +109,15 @@ def _rounded(mean: float) -> Callable[[float], str]:
 
 
 def verdict(finding: Finding) -> str:
-    """The verdict in words; of one that cannot tell, where its tests lean; of one that lacks tests, how many it has."""
+    """The verdict in words; of one that cannot tell, where its tests lean; of one that lacks tests, how many it has;
+    and which controls of other chapters its rows cannot show."""
     words = finding.verdict
     if finding.verdict == OPEN and finding.lean:
         words += f"; leans {finding.lean}"
     if finding.parts and finding.without:
         words += f" ({len(finding.parts)} of {len(finding.parts) + len(finding.without)} tests)"
+    if finding.parts and finding.unasked:
+        words += f"; {', '.join(finding.unasked)} not asked"
     return words
 
 

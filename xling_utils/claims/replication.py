@@ -122,7 +122,7 @@ def power(seeds: Sequence[int] = ()) -> dict[str, float]:
 def _values(rows: Mapping[str, pd.DataFrame]) -> dict[str, dict[str, float]]:
     """Claim -> test -> its value on the rows of one seed, in what is recorded; without claims whose runs it lacks."""
     same = {chapter: _recorded_too(table, chapter) for chapter, table in rows.items()}
-    found = ledger.load().test(same, SCALE)
+    found = ledger.load().test(same, SCALE, alone=True)
     return {
         finding.claim.id: {part.text: part.interval.value for part in finding.parts}
         for finding in found

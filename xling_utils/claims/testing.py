@@ -63,7 +63,7 @@ class Finding:
     """A claim at a scale: its verdict with the ``parts`` that it rests on, its corrected ``p`` and what other
     ``criteria`` would have said; of each test that could not be made, why (``without``). ``reason`` says why there is
     no verdict; ``levels`` are the two-sided ones at which a further test would have passed, as holding and as
-    broken."""
+    broken. ``unasked`` are the claims that it needs, of chapters without rows."""
 
     claim: Claim
     scale: str
@@ -74,6 +74,7 @@ class Finding:
     without: tuple[str, ...] = ()
     levels: tuple[float, float] = (LEVEL, LEVEL)
     reason: str = ""
+    unasked: tuple[str, ...] = ()
 
     @property
     def lean(self) -> str:
@@ -153,14 +154,16 @@ class Ledger:
         metrics = ["correlation"] if test.over else [str(where[name].get("metric")) for name in names_in(test)]
         return max(of_scale(self.matters[metric], scale) for metric in metrics if metric != "None")
 
-    def test(self, rows: Mapping[str, pd.DataFrame], scale: str) -> list[Finding]:
-        """Every claim on ``rows`` (chapter -> tidy rows of one ``scale``), corrected for all of them together."""
+    def test(self, rows: Mapping[str, pd.DataFrame], scale: str, *, alone: bool = False) -> list[Finding]:
+        """Every claim on ``rows`` (chapter -> tidy rows of one ``scale``), corrected for all of them together. What a
+        claim needs of a chapter without rows is not known; only where rows stand ``alone``, some chapters of all, is it
+        left unasked, and said."""
         prepared = Rows(rows, scale_of(scale).encoder.layers // 2)
         made = {claim.id: self._made(claim, scale, prepared) for claim in self.claims}
         asked, found = {}, {}
         for claim in self.claims:
             own = made[claim.id]
-            floors = [self._floor(claim, each, made, prepared) for each in own.parts]
+            floors = [self._floor(claim, each, made, prepared, alone) for each in own.parts]
             parts = tuple(each for each, floor in zip(own.parts, floors, strict=True) if not floor)
             known = any(floor.measured for floor in floors if floor)
             low = [f"{p.text} ({f.why}: {f.reason})" for p, f in zip(own.parts, floors, strict=True) if f]
@@ -171,7 +174,8 @@ class Ledger:
                 reasons.setdefault(floor.why, {})[floor.reason] = None
             reason = "; ".join(f"{why}: {'; '.join(each)}" for why, each in reasons.items()) or own.reason
             verdict = UNTESTABLE if known else UNTESTED
-            found[claim.id] = Finding(claim, scale, verdict, without=(*low, *own.without), reason=reason)
+            without, unasked = (*low, *own.without), self._unasked(claim, parts, prepared)
+            found[claim.id] = Finding(claim, scale, verdict, without=without, reason=reason, unasked=unasked)
         decided = dict(zip(asked, decide(list(asked.values())), strict=True))
         further = levels(list(asked.values()))
         return [
@@ -202,14 +206,20 @@ class Ledger:
     def _chapters(self) -> dict[str, str]:
         return {claim.id: claim.chapter for claim in self.claims}
 
-    def _floor(self, claim: Claim, asked: Part, made: Mapping[str, _Made], rows: Rows) -> _Floor | None:
+    def _needed(self, claim: Claim, measure: str) -> tuple[str | Predicate, ...]:
+        of_measure = self.needs.get(measure, ()) if claim.paper != CONTROL else ()
+        return (*claim.needs, *(need for need in of_measure if need != claim.id))
+
+    def _unasked(self, claim: Claim, parts: Sequence[Part], rows: Rows) -> tuple[str, ...]:
+        needed = [need for each in parts for need in self._needed(claim, each.measure)]
+        return tuple(dict.fromkeys(n for n in needed if isinstance(n, str) and self._chapters[n] not in rows))
+
+    def _floor(self, claim: Claim, asked: Part, made: Mapping[str, _Made], rows: Rows, alone: bool) -> _Floor | None:
         """The first thing that a test of ``claim`` needs on its measure and that is not shown to be so, by its 95 %
-        interval; of one seed, by its side. A predicate is needed by the tests that share a name with it; what is asked
-        of a chapter that is not here is not asked."""
-        of_measure = self.needs.get(asked.measure, ()) if claim.paper != CONTROL else ()
-        for need in (*claim.needs, *(need for need in of_measure if need != claim.id)):
+        interval; of one seed, by its side. A predicate is needed by the tests that share a name with it."""
+        for need in self._needed(claim, asked.measure):
             if isinstance(need, str):
-                if self._chapters[need] not in rows:
+                if alone and self._chapters[need] not in rows:
                     continue
                 parts = [each for each in made[need].parts if not asked.measure or each.measure in ("", asked.measure)]
                 name = f"{need}: "
@@ -219,8 +229,8 @@ class Ledger:
                 found = part(need, "", self._sample(claim, need, asked.measure, rows))
                 parts, name = [found] if found.interval.n else [], ""
             for each in parts:
-                alone = each.interval.n == 1 and keeps(each.test, each.interval.value)
-                if not alone and each.lean != HOLDS:
+                kept = each.interval.n == 1 and keeps(each.test, each.interval.value)
+                if not kept and each.lean != HOLDS:
                     return _Floor(f"{name}{each.text} is not shown", True)
             if not parts:
                 return _Floor(f"{need if isinstance(need, str) else need.quantity}: {MISSING}", False)

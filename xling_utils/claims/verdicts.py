@@ -14,7 +14,7 @@ UNTESTABLE, UNTESTED = "not testable at this size", "not tested"
 DECIDED = (HOLDS, IN_PART, FAILS)
 VERDICTS = (*DECIDED, OPEN, UNTESTABLE, UNTESTED)
 LEVEL = 0.05
-"""The share of wrong verdicts that is expected among the decided ones of a scale."""
+"""About the share of wrong verdicts that is expected among the decided ones of a scale, at most; see :func:`decide`."""
 POWER = 0.8
 """The chance to see what is there, at which a test is said to have been able to see it."""
 
@@ -100,8 +100,9 @@ def decide(claims: Sequence[Asked]) -> list[Decision]:
     hold*: none holds, and one is broken so, or shown to be less than what matters.
 
     The first two share a correction over all claims, each a hypothesis of its own where a claim has several tests; the
-    third has another. Each is made at half of ``LEVEL``, so that the share of wrong ones among all verdicts is expected
-    to be below it. A sample of fewer than two values cannot tell.
+    third has another. Each is made at half of ``LEVEL``, so that the share of wrong ones among all tests that pass is
+    expected to be below it; among verdicts it is about that, as a claim of several tests has two. A sample of fewer
+    than two values cannot tell.
     """
     by = {name: _verdicts(claims, criterion) for name, criterion in CRITERIA.items()}
     return [
