@@ -57,4 +57,5 @@ def test_the_plan_lists_both_runs_of_a_pair(smoke_store: RunStore, table: pd.Dat
     monkeypatch.setenv("XLING_STORE", str(smoke_store.root))
     rows = pd.DataFrame(chapters.plan("07_cka", "smoke"))
     of_two = rows[(rows["condition"] == f"encoders={cka.MONOLINGUAL}") & (rows["seed"] == FIRST_REPORTED_SEED)]
+    assert not rows.duplicated(["languages", "seed", "parameters", "operations"]).any(), "a run counts once"
     assert {"en", "fr"} <= set(of_two["languages"]) and of_two[of_two["languages"] == "fr"]["stored"].all()

@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -85,6 +86,18 @@ def criterion(x: np.ndarray, y: np.ndarray) -> float:
 
 def likeness(x: np.ndarray, y: np.ndarray) -> float:
     return criterion(x, y) / math.sqrt(criterion(x, x) * criterion(y, y))
+
+
+def test_models_that_read_other_forms_are_compared_on_the_same_sentences() -> None:
+    raw = {"en": ["Yes .", "yes .", *(f"Sentence {n}" for n in range(30))]}
+    raw["fr"] = ["Oui .", "Si .", *(f"Phrase {n}" for n in range(30))]
+    lower = {language: [line.lower() for line in lines] for language, lines in raw.items()}
+    of = [SimpleNamespace(said=lambda count, every=every: every, others=("fr",)) for every in (raw, lower)]
+    for first, second in (of, of[::-1]):
+        one, other = report_card._said((first, second), scale("smoke"))
+        for language in ("en", "fr"):
+            assert [line.lower() for line in one[language]] == [line.lower() for line in other[language]]
+            assert len(set(map(str.lower, one[language]))) == len(one[language]) >= 31
 
 
 @pytest.mark.parametrize("family", families.FAMILIES + families.OTHERS)

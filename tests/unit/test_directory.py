@@ -1,5 +1,6 @@
 """Real text: documents, samples, dictionaries, and every bad input a data directory can hold."""
 
+import codecs
 import lzma
 import tracemalloc
 from typing import get_args
@@ -79,6 +80,15 @@ def test_a_corrupt_byte_inside_xz_is_found(tmp_path):
     assert "a.txt.xz, after line" in failure(lines.read_lines, path)
 
 
+def test_xz_streams_one_after_another_are_read_to_the_end(tmp_path):
+    first, second = (lzma.compress("".join(f"{of} {n}\n" for n in range(50_000)).encode()) for of in "ab")
+    path = write(tmp_path / "a.txt.xz", first + b"\0" * 8 + second + b"\0" * 4)
+    assert [line for _, line in lines.read_lines(path)][50_000:] == [f"b {n}" for n in range(50_000)]
+    for damaged in (b"\xff" + second[1:], second[:-9], b"x"):
+        write(path, first + damaged)
+        assert "a.txt.xz, after line" in failure(lines.read_lines, path)
+
+
 def test_a_missing_file_is_named(tmp_path):
     assert "nowhere.txt: No such file" in failure(lines.read_lines, tmp_path / "nowhere.txt")
 
@@ -94,6 +104,8 @@ def test_an_endless_line_is_never_held(tmp_path):
 def test_missing_and_empty_languages(data):
     (data / "text" / "tr").mkdir()
     write(data / "text" / "ur" / "a.txt", "")
+    mark = write(data / "b.txt", codecs.BOM_UTF8)
+    assert "b.txt: the file is empty" in failure(lines.read_lines, mark)
     assert "text/fr" in failure(directory.sample, data, "fr", 1, 0)
     assert "en, sw" in failure(directory.sentences, data, "tr")
     assert "ur/a.txt: the file is empty" in failure(directory.sample, data, "ur", 1, 0)

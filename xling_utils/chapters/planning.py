@@ -119,12 +119,12 @@ def measurable(
     for each in planned:
         lacks = absent.get(each, {})
         found[each] = tuple(task for task in declared(chapter).tasks(each) if task not in lacks)
-    files = {name: task for lacks in absent.values() for task, names in lacks.items() for name in names}
-    named = ", ".join(sorted(files))
+    files = {(name, task) for lacks in absent.values() for task, names in lacks.items() for name in names}
+    named = ", ".join(sorted({name for name, _ in files}))
     if planned and not any(found.values()):
         raise UserError(f"{chapter}: nothing can be measured: no {named} in {data}")
     if files:
-        left_out = ", ".join(sorted(set(files.values())))
+        left_out = ", ".join(sorted({task for _, task in files}))
         print(f"xling: {chapter}: no {named} in {data}; not measured: {left_out}", file=sys.stderr)
     return found
 
@@ -165,8 +165,8 @@ def plan(
     sentences: int | None = None,
     data: Path | None = None,
 ) -> list[dict[str, Any]]:
-    """Every run of a chapter at a scale, without running it: one dictionary a run. ``sentences`` as :func:`sized` takes
-    them.
+    """Every run of a chapter at a scale, without running it: one dictionary a run, under the first condition that asks
+    for it. ``sentences`` as :func:`sized` takes them.
 
     Keys: ``condition``, ``languages``, ``seed``, ``parameters`` (``None`` where the vocabulary is whatever characters
     the text has), ``tokens`` (positions trained on; ``None`` for static vectors, whose tokens depend on the text),
@@ -178,7 +178,11 @@ def plan(
     store = RunStore()
     rows = []
     every = possible(declared(chapter).grid(sized(scale, sentences, data), languages, seeds, "all"), data)
-    for planned, spec in [(each, spec) for each in every for spec in each.specs]:
+    of: dict[RunSpec, Planned] = {}
+    for each in every:
+        for spec in each.specs:
+            of.setdefault(spec, each)
+    for spec, planned in of.items():
         stored = None
         if spec.corpus.source == "controlled" or data is not None:
             stored = store.get(key_of(spec, data)) is not None

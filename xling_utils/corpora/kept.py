@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from xling_utils.core import identity, sources
 from xling_utils.core.specs import Form
-from xling_utils.core.writing import held, writable
+from xling_utils.core.writing import held, sync, writable
 from xling_utils.corpora import directory
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def _kept(made_of: Sequence[object], draw: Callable[[], Dataset]) -> Dataset:
                     with writable(path, SETTING):
                         # What is packed cannot be mapped.
                         feather.write_feather(drawn.data.table, draft, compression="uncompressed")
+                        sync(draft)  # holes that a failing machine leaves in it would be read as text
                         draft.replace(path)
                 finally:
                     draft.unlink(missing_ok=True)

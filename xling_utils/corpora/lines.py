@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import lzma
+from codecs import BOM_UTF8
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import regular
@@ -25,12 +27,13 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """
     number, text_seen = 0, False
     try:
-        with _open(path) as stream:
-            for block in _blocks(path, stream):
+        with regular(path).open("rb") as stream:
+            pieces = _unpacked(stream) if path.suffix == ".xz" else iter(partial(stream.read, BLOCK), b"")
+            for block in _blocks(path, pieces):
                 lines = _sound(block, first=not number) or _one_by_one(path, block, number)
                 yield from enumerate(lines, number + 1)
                 number += block.count(b"\n")
-                text_seen = text_seen or not block.isspace()
+                text_seen = text_seen or bool(block.removeprefix(BOM_UTF8).strip())
     except EOFError:
         raise UserError(f"{path}, after line {number}: xz data cut short; fetch the file again") from None
     except lzma.LZMAError as error:
@@ -41,16 +44,28 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise UserError(f"{path}: the file is empty; fill it or remove it")
 
 
-def _open(path: Path) -> BinaryIO:
-    return cast(BinaryIO, lzma.open(path)) if regular(path).suffix == ".xz" else path.open("rb")
+def _unpacked(stream: BinaryIO) -> Iterator[bytes]:
+    """What is packed in ``stream``, one xz stream after another: ``lzma.open`` would end, and say nothing, at damage
+    that stands after the first. Raises what ``lzma`` raises, and ``EOFError`` where one is cut short."""
+    packed, first = b"", True
+    while packed or first:
+        unpacker, first = lzma.LZMADecompressor(), False
+        while not unpacker.eof:
+            if unpacker.needs_input and not packed and not (packed := stream.read(BLOCK)):
+                raise EOFError
+            yield unpacker.decompress(packed, BLOCK)
+            packed = b""
+        packed = unpacker.unused_data or stream.read(BLOCK)
+        while packed and not (packed := packed.lstrip(b"\0")):  # padding
+            packed = stream.read(BLOCK)
 
 
-def _blocks(path: Path, stream: BinaryIO) -> Iterator[bytes]:
-    """What is in ``stream``, some whole lines at a time, the last without its end where the file has none; no more of a
-    line that is too long than shows it."""
+def _blocks(path: Path, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """What is in ``pieces`` of a file, some whole lines at a time, the last without its end where the file has none; no
+    more of a line that is too long than shows it."""
     most = ALWAYS_READ + LARGEST_RATIO * path.stat().st_size
     read, rest = 0, b""
-    while piece := stream.read1(BLOCK):  # type: ignore[attr-defined]
+    for piece in pieces:
         read += len(piece)
         if read > most:
             raise UserError(f"{path}: unpacks to over {LARGEST_RATIO} times its size; no text does")

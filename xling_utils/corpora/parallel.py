@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import Form
@@ -17,6 +17,7 @@ from xling_utils.corpora.text import normalise
 if TYPE_CHECKING:
     from datasets import Dataset
 
+Key = TypeVar("Key")
 MULTIWAY_SEED, PAIRS_SEED, UNALIGNED_SEED = 1, 2, 3
 """Of the controlled world's draws, which have nothing to do with the seeds of runs."""
 
@@ -39,10 +40,10 @@ def multiway(
     return {language: lines[:count] for language, lines in found.items()}
 
 
-def distinct(said: Mapping[str, Sequence[str]], count: int) -> dict[str, list[str]]:
+def distinct(said: Mapping[Key, Sequence[str]], count: int) -> dict[Key, list[str]]:
     """The first ``count`` rows of what :func:`multiway` gives, or as many as there are, of which none has the words of
-    another in any language."""
-    seen: dict[str, set[str]] = {language: set() for language in said}
+    another in any language (or form of one)."""
+    seen: dict[Key, set[str]] = {language: set() for language in said}
     rows: list[tuple[str, ...]] = []
     for row in zip(*said.values(), strict=True):
         if len(rows) == count:

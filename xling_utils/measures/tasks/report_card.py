@@ -7,7 +7,7 @@ The other half are measured on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,14 +110,19 @@ _HALVES = (slice(None, None, 2), slice(1, None, 2))
 def sentences(subject: Subject, scale: Scale) -> dict[str, list[str]]:
     """Sentences that say the same in all languages of ``subject``, none of which has another's words in any of them.
     Raises :class:`UserError` where there are fewer than eight, and what :attr:`Subject.others` raises."""
-    count = SENTENCES[scale.name]
-    said = {language: lines[::-1] for language, lines in subject.said(LOOKED_THROUGH[scale.name]).items()}
-    found = {language: lines[::-1] for language, lines in parallel.distinct(said, count).items()}
-    if (kept := len(found[subject.others[0]])) < FEWEST_SENTENCES:
+    return _said((subject,), scale)[0]
+
+
+def _said(subjects: Sequence[Subject], scale: Scale) -> list[dict[str, list[str]]]:
+    """:func:`sentences` of several models, the same of each, though each may read another form of them."""
+    read = dict(enumerate(each.said(LOOKED_THROUGH[scale.name]) for each in subjects))
+    said = {(of, language): lines[::-1] for of, every in read.items() for language, lines in every.items()}
+    found = {key: lines[::-1] for key, lines in parallel.distinct(said, SENTENCES[scale.name]).items()}
+    if (kept := len(found[0, subjects[0].others[0]])) < FEWEST_SENTENCES:
         raise UserError(
-            f"report card: {kept} different sentences in {' '.join(said)}; at least {FEWEST_SENTENCES} are needed"
+            f"report card: {kept} different sentences in {' '.join(read[0])}; at least {FEWEST_SENTENCES} are needed"
         )
-    return found
+    return [{language: found[of, language] for language in every} for of, every in read.items()]
 
 
 def of_model(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
@@ -128,7 +133,7 @@ def of_model(subject: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
 def against(subject: Subject, beside: Subject, scale: Scale) -> Iterator[dict[str, Any]]:
     """Tidy rows of ``subject`` with another model, which reads the same sentences: ``cka_against`` at every ``layer``
     of the one and ``beside_layer`` of the other, in each of their languages and in the mean over these."""
-    said, other = sentences(subject, scale), sentences(beside, scale)
+    said, other = _said((subject, beside), scale)
     found = {
         language: between_layers(sentence_vectors(subject, lines), sentence_vectors(beside, other[language]))
         for language, lines in said.items()
