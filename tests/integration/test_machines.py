@@ -12,7 +12,8 @@ from tests import scratch
 from xling_utils.chapters.overlap.plan import CHAPTER
 from xling_utils.chapters.rows import columns
 from xling_utils.claims import ledger
-from xling_utils.claims.predicates import Rows, sample
+from xling_utils.claims.predicates import sample
+from xling_utils.claims.rows import Rows
 from xling_utils.claims.verdicts import keeps
 from xling_utils.core.scales import scale
 from xling_utils.measures import kept_rows

@@ -14,15 +14,19 @@ from xling_utils.claims.ledger import Finding
 from xling_utils.core import identity, kept_text
 
 ROOT = Path(__file__).parents[2]
-CHAPTER = "02_window_size"
+CONTROLS, CHAPTER = "01_data_size", "02_window_size"
 
 
 @pytest.fixture
 def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A book with the rows of one chapter."""
+    """A book with the rows of one chapter, and of the one with its controls."""
     for folder in ("notebooks", "book/records"):
         (tmp_path / folder).mkdir(parents=True)
-    for name in ("_toc.yml", "book/claims.yml", f"book/records/{CHAPTER}.controlled.csv"):
+    for name in (
+        "_toc.yml",
+        "book/claims.yml",
+        *(f"book/records/{each}.controlled.csv" for each in (CONTROLS, CHAPTER)),
+    ):
         shutil.copy(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from xling_utils.claims.predicates import Predicate, Rows, sample
+from xling_utils.claims.predicates import Predicate, sample
+from xling_utils.claims.rows import Rows
 from xling_utils.core.errors import UserError
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from xling_utils.claims.predicates import Rows
+from xling_utils.claims.rows import Rows
 from xling_utils.claims.shares import share
 from xling_utils.core.errors import UserError
 from xling_utils.measures import Interval

@@ -19,7 +19,8 @@ from xling_utils.book.typed_facts import entries
 from xling_utils.chapters import MODULES, records, size_of
 from xling_utils.charts import LANGUAGE_NAMES, tables
 from xling_utils.claims import ledger
-from xling_utils.claims.predicates import Rows, names_in
+from xling_utils.claims.predicates import names_in
+from xling_utils.claims.rows import Rows
 from xling_utils.claims.testing import Claim
 from xling_utils.core import identity, kept_text
 from xling_utils.core.scales import scale as scale_of

@@ -17,7 +17,7 @@ from xling_utils.chapters.data_size import word_map
 from xling_utils.chapters.mds import figures as mds_figures
 from xling_utils.chapters.overlap.plan import DEFAULT, FAKE, PERMUTED, SEPARATE, UNIGRAMS
 from xling_utils.charts import offline, share_shapes, tables
-from xling_utils.claims.predicates import Rows
+from xling_utils.claims.rows import Rows
 from xling_utils.claims.shares import share
 from xling_utils.core.scales import scale as scale_of
 from xling_utils.measures import Interval

@@ -23,7 +23,8 @@ from xling_utils.book import front_page, ledger_page
 from xling_utils.chapters import MODULES, records
 from xling_utils.charts import tables
 from xling_utils.claims import ledger
-from xling_utils.claims.predicates import Predicate, Rows, Selection, sample
+from xling_utils.claims.predicates import Predicate, sample
+from xling_utils.claims.rows import Rows, Selection
 from xling_utils.claims.shares import share
 from xling_utils.core import files, identity, kept_text
 from xling_utils.core.errors import UserError
@@ -92,12 +93,13 @@ def _values(path: Path, made_of: str) -> dict[str, str]:
 
 def _computed(path: Path) -> dict[str, str]:
     numbers = _read(path)
+    used = {(number.scale, number.chapter) for number in numbers.values()}
     rows = {
         scale: Rows(
-            {n.chapter: records.load(n.chapter, scale) for n in numbers.values() if n.scale == scale},
+            {chapter: records.load(chapter, of) for of, chapter in used if of == scale},
             scale_of(scale).encoder.layers // 2,
         )
-        for scale in {n.scale for n in numbers.values()}
+        for scale in {scale for scale, _ in used}
     }
     found = front_page.values()
     found |= {f"claims {kind} in both worlds": str(len(ids)) for kind, ids in ledger_page.in_both_worlds().items()}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from xling_utils.chapters import MODULES, records
 from xling_utils.claims import ledger
-from xling_utils.claims.predicates import Rows, names_in
+from xling_utils.claims.predicates import names_in
+from xling_utils.claims.rows import Rows
 from xling_utils.claims.testing import Finding
 from xling_utils.claims.verdicts import POWER, Part, margin
 from xling_utils.core.scales import scale as scale_of

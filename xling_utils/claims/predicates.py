@@ -12,36 +12,33 @@ what it takes is averaged, and without it all layers are.
 from __future__ import annotations
 
 import ast
+import operator
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from xling_utils import chapters
-from xling_utils.claims.layers import of_layers
+from xling_utils.claims.rows import Key, Means, Rows, Selection, mean
 from xling_utils.core.errors import UserError
-from xling_utils.core.specs import LANGUAGES
 
-Selection = Mapping[str, Any]
-EMPTY_UNLESS_NAMED = ("step", "part_of_speech")
-EXTREMES = ("least", "most")
-TYPOLOGY = "typology"
-"""A selection of this key takes no rows: it is the distance of each language from English, and ``word order`` its one
-kind so far."""
-ARITHMETIC = (
-    *(ast.Expression, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.USub, ast.Add, ast.Sub, ast.Mult, ast.Div),
-    *(ast.Name, ast.Constant, ast.Load),
-)
+OPERATORS: dict[type[ast.operator], Callable[..., npt.NDArray[np.float64]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+ARITHMETIC = (ast.Tuple, ast.BinOp, ast.UnaryOp, ast.USub, *OPERATORS, ast.Name, ast.Constant, ast.Load)
 """What a quantity is made of."""
 FEWEST_POINTS, FEWEST_LANGUAGES = 4, 5
 """A correlation over fewer points, or languages, is none."""
-MOST = 1e12
-"""No number of a quantity is that large."""
+MOST, MOST_NODES = 1e12, 1000
+"""No number of a quantity is that large, and none is made of so many parts."""
 
 
 @dataclass(frozen=True)
@@ -87,75 +84,6 @@ class Sample:
     languages: tuple[str, ...] = ()
 
 
-class Rows:
-    """Tidy rows of one scale by chapter, ready to be selected from. ``middle`` is the layer that the chapters read
-    single numbers at; every selection is made once."""
-
-    def __init__(self, tables: Mapping[str, pd.DataFrame], middle: int) -> None:
-        self._middle = middle
-        self._tables = {chapter: _with_keys(table) for chapter, table in tables.items() if len(table)}
-        self._made: dict[str, pd.Series] = {}
-        self._masks: dict[tuple[str, str, str], npt.NDArray[np.bool_]] = {}
-
-    def __contains__(self, chapter: str) -> bool:
-        return chapter in self._tables
-
-    def means(self, where: Selection, keys: Sequence[str]) -> pd.Series:
-        """Means of the selected values by ``keys``, without ``language`` where the selection names it; those of
-        English by the language that it was read with; a distance by language alone. Raises :class:`UserError` on a
-        column that the rows of the chapter do not have."""
-        name = repr((sorted(where.items()), keys))
-        if name not in self._made:
-            table = self._tables.get(where["chapter"])
-            self._made[name] = pd.Series(dtype=float) if table is None else self._means(table, where, keys)
-        return self._made[name]
-
-    def runs(self, where: Selection) -> set[str]:
-        """The keys of the runs that the selected rows were measured on, those beside them among them."""
-        table = self._tables.get(where["chapter"])
-        if table is None or TYPOLOGY in where:
-            return set()
-        selected = self._selected(table, where, [column for column in ("run", "beside") if column in table])
-        return {run for column in selected for run in selected[column].dropna()}
-
-    def _means(self, rows: pd.DataFrame, where: Selection, keys: Sequence[str]) -> pd.Series:
-        if TYPOLOGY in where:
-            return _distances(rows)
-        _known(set(keys), rows)
-        rows, named = self._selected(rows, where, [*keys, "value", "beside_English"]), "language" in where
-        if where.get("language") == "en" and rows["beside_English"].notna().all():
-            rows, named = rows.assign(language=rows["beside_English"]), False
-        by = [key for key in keys if key != "language" or not named]
-        return rows.groupby(by)["value"].mean()
-
-    def _selected(self, rows: pd.DataFrame, where: Selection, columns: Sequence[str]) -> pd.DataFrame:
-        """The ``columns`` of the rows that ``where`` selects."""
-        wanted = dict.fromkeys((c for c in EMPTY_UNLESS_NAMED if c in rows), None) | dict(where)
-        _known(set(wanted) - {"chapter"}, rows)
-        kept = np.ones(len(rows), dtype=bool)
-        if not {"language", "source", "target"} & set(where):
-            kept &= ~self._mask(where["chapter"], "language", "en")
-        for column, value in wanted.items():
-            if column not in ("chapter", "layer") and value not in EXTREMES:
-                kept &= self._mask(where["chapter"], column, value)
-        extremes = [column for column, value in wanted.items() if value in EXTREMES]
-        rows = rows.loc[kept, list(dict.fromkeys([*columns, *extremes, "layer", "deepest"]))]
-        for column in extremes:
-            if wanted[column] == "least" and rows[column].nunique() < 2:
-                rows = rows[:0]  # there is no more to be less than
-            rows = rows[rows[column] == (rows[column].min() if wanted[column] == "least" else rows[column].max())]
-        return of_layers(rows, where.get("layer"), self._middle)[list(columns)]
-
-    def _mask(self, chapter: str, column: str, value: Any) -> npt.NDArray[np.bool_]:
-        """Where ``column`` has ``value``, or one of a list of them; claims share most of these."""
-        name = (chapter, column, repr(value))
-        if name not in self._masks:
-            held = self._tables[chapter][column]
-            found = held.isna() if value is None else held.isin(value if isinstance(value, list) else [value])
-            self._masks[name] = found.to_numpy(dtype=bool)
-        return self._masks[name]
-
-
 def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> Sample:
     """The values of ``test``, each selection naming its ``chapter``.
 
@@ -163,53 +91,102 @@ def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> 
     column that the rows do not have, on a name without a selection, and on a quantity that is none, or is not two
     where it is correlated.
     """
-    names = names_in(test)
-    if not names or test.quantity.count(",") != bool(test.over):
+    whole = _parsed(test.quantity)
+    parts = whole.elts if isinstance(whole, ast.Tuple) else [whole]
+    nested = any(isinstance(node, ast.Tuple) for part in parts for node in ast.walk(part))
+    if not names_in(test) or nested or len(parts) != (2 if test.over else 1):
         raise UserError(f"quantity {test.quantity!r:.80}: write one in names of selections; with over, two and a comma")
-    frame = measured(names, selections, rows, test.over)
-    if frame.empty:
+    found = measured(names_in(test), selections, rows, test.over)
+    if not found.keys:
         return Sample((), "seeds")
     if not test.over:
-        return by_seed(frame.eval(test.quantity))
-    first, second = (frame.eval(part) for part in test.quantity.split(","))
-    by = [key for key in frame.index.names if key != test.over]
-    fewest = FEWEST_LANGUAGES if test.over == "language" else FEWEST_POINTS
-    return by_seed(_correlations(pd.DataFrame({"x": first, "y": second}), by, fewest, test.ranks))
+        return by_seed(found.of(whole))
+    return by_seed(_correlations(found, parts, test.over, test.ranks))
 
 
-def measured(used: set[str], selections: Mapping[str, Selection], rows: Rows, over: str | None = None) -> pd.DataFrame:
-    """A column a name of ``used``, a row a seed and language (and what a correlation is ``over``) that all have.
-    Raises as :func:`sample` does."""
+@dataclass(frozen=True)
+class Measured:
+    """``columns`` by the name of their selection, a value for each of ``keys``, which have parts of such ``names``."""
+
+    names: tuple[str, ...]
+    keys: Sequence[Key]
+    columns: Mapping[str, npt.NDArray[np.float64]]
+
+    def of(self, quantity: str | ast.expr) -> Means:
+        """The values of a quantity."""
+        node = quantity if isinstance(quantity, ast.expr) else _parsed(quantity)
+        with np.errstate(all="ignore"):
+            return Means(self.names, dict(zip(self.keys, self._value(node).tolist(), strict=True)))
+
+    def _value(self, node: ast.AST) -> npt.NDArray[np.float64]:
+        if isinstance(node, ast.Name):
+            return self.columns[node.id]
+        if isinstance(node, ast.UnaryOp):
+            return -self._value(node.operand)
+        if isinstance(node, ast.BinOp):
+            return OPERATORS[type(node.op)](self._value(node.left), self._value(node.right))
+        assert isinstance(node, ast.Constant)
+        return np.full(len(self.keys), node.value, dtype=np.float64)
+
+
+def measured(used: set[str], selections: Mapping[str, Selection], rows: Rows, over: str | None = None) -> Measured:
+    """A column a name of ``used``, a value a seed and language (and what a correlation is ``over``) that all have; one
+    with less in its keys (no language, no seed) stands beside every value. Raises as :func:`sample` does."""
     names = [name for name in selections if name in used]
     for name in names:
         _plain(name, selections[name])
     if unknown := used - set(names):
         raise UserError(f"no selection is named {sorted(unknown)[0]!r}")
-    keys = list(dict.fromkeys(["seed", "language", *([over] if over else [])]))
-    columns = [rows.means(selections[name], keys).rename(name) for name in names]
-    return pd.DataFrame() if any(column.empty for column in columns) else _joined(columns)
+    wanted = list(dict.fromkeys(["seed", "language", *([over] if over else [])]))
+    found = {name: rows.means(selections[name], wanted) for name in names}
+    if not all(means.of for means in found.values()):
+        return Measured((), [], {})
+    most = max(found.values(), key=lambda means: len(means.names))
+    if {"seed", *(part for means in found.values() for part in means.names)} - {*most.names}:
+        raise UserError(f"{', '.join(names)}: none of these has all of {', '.join(wanted)}")
+    parts = {name: [most.names.index(part) for part in means.names] for name, means in found.items()}
+    keys, values = [], []
+    for key in most.of:
+        there = [means.of.get(tuple(key[part] for part in parts[name])) for name, means in found.items()]
+        if None not in there:
+            keys.append(key)
+            values.append(there)
+    columns = np.array(values, dtype=np.float64).reshape(-1, len(names)).T
+    return Measured(most.names, keys, dict(zip(names, columns, strict=True)))
 
 
-def by_seed(values: pd.Series) -> Sample:
+def by_seed(values: Means) -> Sample:
     """Of values by seed and language: those that are comparable, a mean a seed."""
-    values = _balanced(values[np.isfinite(values)])
-    seeds = values.groupby("seed").mean()
-    if len(seeds) == 1 and "language" in values.index.names and len(values) > 1:
-        return Sample(tuple(values), "languages")
-    return Sample(tuple(seeds), "seeds", _languages(values))
+    named = "language" in values.names
+    places = [values.names.index(part) for part in ("seed", "language")[: 1 + named]]
+    finite = {tuple(key[place] for place in places): value for key, value in values.of.items() if isfinite(value)}
+    if named:
+        finite = _balanced(finite)
+    seeds: dict[Any, list[float]] = {}
+    for key in sorted(finite):
+        seeds.setdefault(key[0], []).append(finite[key])
+    if len(seeds) == 1 and len(finite) > 1:
+        return Sample(tuple(finite.values()), "languages")
+    return Sample(tuple(map(mean, seeds.values())), "seeds", _languages(finite) if named else ())
 
 
 def names_in(test: Predicate) -> set[str]:
-    """The selections that a test speaks of. Raises :class:`UserError` if its quantity is more than arithmetic: pandas
-    would call and look up what it names."""
+    """The selections that a test speaks of. Raises :class:`UserError` if its quantity is more than arithmetic."""
+    return {node.id for node in ast.walk(_parsed(test.quantity)) if isinstance(node, ast.Name)}
+
+
+@cache
+def _parsed(quantity: str) -> ast.expr:
     try:
-        nodes = list(ast.walk(ast.parse(str(test.quantity), mode="eval")))
+        tree = ast.parse(str(quantity).strip(), mode="eval").body
+        nodes = list(ast.walk(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         nodes = []
     numbers = (node.value for node in nodes if isinstance(node, ast.Constant))
-    if not nodes or not all(isinstance(node, ARITHMETIC) for node in nodes) or not all(map(_is_number, numbers)):
-        raise UserError(f"quantity {test.quantity!r:.80}: write names, numbers, + - * / and a comma between two")
-    return {node.id for node in nodes if isinstance(node, ast.Name)}
+    whole = 0 < len(nodes) < MOST_NODES and all(isinstance(node, ARITHMETIC) for node in nodes)
+    if not whole or not all(map(_is_number, numbers)):
+        raise UserError(f"quantity {quantity!r:.80}: write names, numbers, + - * / and a comma between two")
+    return tree
 
 
 def _is_number(value: object) -> bool:
@@ -225,76 +202,39 @@ def _plain(name: str, where: object) -> None:
         raise UserError(f"selection {name!r:.80}: write columns with a value or a list of values")
 
 
-def _known(columns: set[str], rows: pd.DataFrame) -> None:
-    if unknown := columns - set(rows):
-        raise UserError(f"no column {min(unknown)!r}; known: {', '.join(sorted(rows))}")
-
-
-def _with_keys(table: pd.DataFrame) -> pd.DataFrame:
-    deepest = table.groupby("run")["layer"].transform("max")
-    beside = chapters.beside_english(table)
-    whole = table.assign(language=chapters.language(table), deepest=deepest, beside_English=beside)
-    return whole.astype(dict.fromkeys(whole.select_dtypes("str").columns, object))  # selected and grouped faster
-
-
-@cache
-def _distance(language: str) -> float:
-    from xling_utils.corpora.controlled import word_order_distance
-
-    return word_order_distance("en", language)
-
-
-def _distances(rows: pd.DataFrame) -> pd.Series:
-    there = set(rows["language"])
-    found = {language: _distance(language) for language in LANGUAGES[1:] if language in there}
-    return pd.Series(found).rename_axis("language")
-
-
-def _joined(columns: Sequence[pd.Series]) -> pd.DataFrame:
-    """One row a key that all columns have; a column with fewer keys (no language, no seed) stands beside every row."""
-    frame, *others = sorted((column.to_frame() for column in columns), key=lambda c: -len(c.index.names))
-    for other in others:
-        frame = frame.join(other, how="inner")
-    return frame
-
-
-def _balanced(values: pd.Series) -> pd.Series:
+def _balanced(values: dict[Key, float]) -> dict[Key, float]:
     """Those of the languages that most seeds have, and of the seeds that have all of them: a mean over French alone and
     one over five languages are no two observations of one thing. All of them where seeds take languages in turn."""
-    if "language" not in values.index.names or values.empty:
-        return values
-    keys = _keys(values)
-    have = Counter(language for _, language in keys)
-    if len(have) > 1 and len(keys) == len({seed for seed, _ in keys}):
+    have = Counter(language for _, language in values)
+    if len(have) > 1 and len(values) == len({seed for seed, _ in values}):
         return values
     most = {language for language, count in have.items() if count == max(have.values())}
-    whole = Counter(seed for seed, language in keys if language in most)
-    kept = [language in most and whole[seed] == len(most) for seed, language in keys]
-    return values[kept] if any(kept) else values
+    whole = Counter(seed for seed, language in values if language in most)
+    kept = {key: value for key, value in values.items() if key[1] in most and whole[key[0]] == len(most)}
+    return kept or values
 
 
-def _languages(values: pd.Series) -> tuple[str, ...]:
+def _languages(values: Mapping[Key, float]) -> tuple[str, ...]:
     """The languages of each seed, where they are not the same for all."""
-    if "language" not in values.index.names:
-        return ()
     spoken: dict[Any, list[str]] = {}
-    for seed, language in sorted(_keys(values)):
+    for seed, language in sorted(values):
         spoken.setdefault(seed, []).append(language)
     found = tuple(map(" ".join, spoken.values()))
     return found if len(set(found)) > 1 else ()
 
 
-def _keys(values: pd.Series) -> list[tuple[Any, str]]:
-    """Seed and language of each."""
-    index = values.index
-    return list(zip(index.get_level_values("seed"), index.get_level_values("language"), strict=True))
-
-
-def _correlations(pairs: pd.DataFrame, by: Sequence[str], fewest: int, ranks: bool) -> pd.Series:
-    """A correlation a group of ``by``; none of a constant, and none of too few points."""
-    found = {}
-    for key, group in pairs.dropna().groupby(list(by)):
-        if len(group) >= fewest and (group.nunique() > 1).all():
-            found[key] = group["x"].corr(group["y"], method="spearman" if ranks else "pearson")
-    index = pd.MultiIndex.from_tuples(list(found), names=list(by))
-    return pd.Series(list(found.values()), index=index, dtype=float)
+def _correlations(found: Measured, parts: Sequence[ast.expr], over: str, ranks: bool) -> Means:
+    """A correlation of two quantities over a part of the keys, for each of the rest; none of a constant, and none of
+    too few points."""
+    place = found.names.index(over)
+    first, second = (found.of(part).of.values() for part in parts)
+    groups: dict[Key, list[tuple[float, float]]] = {}
+    for key, pair in zip(found.keys, zip(first, second, strict=True), strict=True):
+        if not any(map(isnan, pair)):
+            groups.setdefault(key[:place] + key[place + 1 :], []).append(pair)
+    fewest, made = FEWEST_LANGUAGES if over == "language" else FEWEST_POINTS, {}
+    for key, pairs in groups.items():
+        x, y = (pd.Series(column) for column in zip(*pairs, strict=True))
+        if len(pairs) >= fewest and x.nunique() > 1 and y.nunique() > 1:
+            made[key] = float(x.corr(y, method="spearman" if ranks else "pearson"))
+    return Means(found.names[:place] + found.names[place + 1 :], made)

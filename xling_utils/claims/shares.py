@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xling_utils.claims.predicates import Predicate, Rows, Selection, by_seed, measured, names_in
+from xling_utils.claims.predicates import Predicate, by_seed, measured, names_in
+from xling_utils.claims.rows import Rows, Selection
 from xling_utils.measures import Interval, share_of_means
 
 
@@ -13,8 +14,8 @@ def share(part: str, whole: str, selections: Mapping[str, Selection], rows: Rows
     names of ``selections``; ``None`` where no seed has both. Raises :class:`UserError` as :func:`predicates.sample`
     does."""
     quantities = [Predicate(quantity, above=0) for quantity in (part, whole)]
-    frame = measured(set().union(*map(names_in, quantities)), selections, rows)
-    if frame.empty:
+    found = measured(set().union(*map(names_in, quantities)), selections, rows)
+    if not found.keys:
         return None
-    parts, wholes = (by_seed(frame.eval(each.quantity)) for each in quantities)
+    parts, wholes = (by_seed(found.of(each.quantity)) for each in quantities)
     return share_of_means(parts.values, wholes.values, parts.languages)

@@ -8,7 +8,8 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
-from xling_utils.claims.predicates import Predicate, Rows, Sample, Selection, names_in, sample
+from xling_utils.claims.predicates import Predicate, Sample, names_in, sample
+from xling_utils.claims.rows import Rows, Selection
 from xling_utils.claims.verdicts import (
     FAILS,
     HOLDS,
@@ -245,7 +246,7 @@ class Ledger:
     def _what_is_missing(self, claim: Claim, rows: Rows) -> str:
         selections = self.selections(claim, claim.measured[0] if claim.measured else "")
         used = set().union(*map(names_in, claim.tests))
-        names = [name for name, where in selections.items() if name in used and rows.means(where, ["seed"]).empty]
+        names = [name for name, where in selections.items() if name in used and not rows.means(where, ["seed"]).of]
         if not names:
             return "recorded at this scale, but not all of it in any one seed"
         return f"not recorded at this scale: {', '.join(name.replace('_', ' ') for name in names)}"
