@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 import jupytext
@@ -36,6 +37,15 @@ NUMBERS = {
 }
 
 
+@cache
+def claims() -> str:
+    """A few of one chapter, as JSON, which is YAML."""
+    content = yaml.safe_load((REPOSITORY / "book/claims.yml").read_text(encoding="utf-8"))
+    content["claims"] = [claim for claim in content["claims"] if claim["chapter"] == CHAPTER][:4]
+    content["needs"] = {"retrieval": [content["claims"][0]["id"]]}
+    return json.dumps(content)
+
+
 @pytest.fixture
 def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A book of one chapter with a few of its claims and rows."""
@@ -47,10 +57,7 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, step in tables.items():
         head, *rows = (REPOSITORY / "book/records" / name).read_text(encoding="utf-8").splitlines()
         (tmp_path / "book/records" / name).write_text("\n".join([head, *rows[::step]]) + "\n", encoding="utf-8")
-    content = yaml.safe_load((REPOSITORY / "book/claims.yml").read_text(encoding="utf-8"))
-    content["claims"] = [claim for claim in content["claims"] if claim["chapter"] == CHAPTER][:4]
-    content["needs"] = {"retrieval": [content["claims"][0]["id"]]}
-    (tmp_path / "book/claims.yml").write_text(json.dumps(content), encoding="utf-8")  # JSON is YAML
+    (tmp_path / "book/claims.yml").write_text(claims(), encoding="utf-8")
     (tmp_path / "book/numbers.yml").write_text(json.dumps(NUMBERS), encoding="utf-8")
     monkeypatch.setattr(front_page, "values", dict)  # those take all chapters
     source = REPOSITORY / "tests/book/sample/01_sample.py"
