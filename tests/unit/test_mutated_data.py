@@ -177,6 +177,7 @@ def test_files_of_any_name_can_be_checked(name: str, data: Path) -> None:
     shutil.copytree(data / "parallel/articles", data / "parallel" / name)
     shutil.copytree(data / "ud/UD_English-PUD", data / "ud" / name)
     shutil.copytree(data / "text/zh", data / "text" / name)
+    assert directory.fingerprint(data, ("en",)) != directory.fingerprint(data, ("en",), ("a",))
     (data / "text/fr" / f"{name}.txt").write_bytes(b"\xff")
     assert answered("data", "check", str(data)) == 2
 

@@ -210,8 +210,8 @@ def fingerprint_of(files: Iterable[Path], data: Path) -> str:
     """sha256 over names (in ``data``), sizes and contents of ``files``, in whatever order they come."""
     whole = sha256()
     for path in sorted(set(files)):
-        name = path.relative_to(data).as_posix()
-        whole.update(f"{name}\t{path.stat().st_size}\t{identity.of_file(path.resolve())}\n".encode())
+        told = f"{path.relative_to(data).as_posix()}\t{path.stat().st_size}\t{identity.of_file(path.resolve())}\n"
+        whole.update(told.encode(errors="surrogateescape"))  # names may be in no encoding
     return whole.hexdigest()
 
 
