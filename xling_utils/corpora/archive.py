@@ -46,7 +46,7 @@ def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
         raise UserError(f"{data}: {torn[0]!r} has a name that ends a line in the middle; rename it")
     draft = file.with_name(f"{file.name}.tmp")
     try:
-        sums = "".join(f"{sha256(found[name])}  {name}\n" for name in sorted(found)).encode()
+        sums = "".join(f"{sha256(found[name])}  {name}\n" for name in sorted(found)).encode(errors="surrogateescape")
         with tarfile.open(draft, "w:xz", preset=1) as archive:  # most files are compressed already
             archive.addfile(_member(SUMS, len(sums)), io.BytesIO(sums))
             for name in sorted(found):
@@ -157,7 +157,7 @@ def _sums(archive: tarfile.TarFile, member: tarfile.TarInfo | None, file: Path) 
 
 def _expected(sums: bytes, file: Path) -> dict[str, str]:
     """Name -> sha256."""
-    lines = [line.split("  ", 1) for line in sums.decode("utf-8", "replace").removesuffix("\n").split("\n")]
+    lines = [line.split("  ", 1) for line in sums.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")]
     if any(len(line) != 2 for line in lines):
         raise UserError(f"{file}: {SUMS} has a line that is no 'sha256  name'; give what `xling data pack` wrote")
     return {name: digest for digest, name in lines}
