@@ -93,6 +93,14 @@ def test_a_figure_says_where_its_numbers_come_from() -> None:
     assert chapter_pages._badges({"outputs": []}, "recorded") == ""
 
 
+@pytest.mark.parametrize(
+    ("given", "beside"),
+    [({"languages": ["sw"]}, False), ({"languages": ["sw", "hi"]}, True), ({}, True), ({"aligned": "mine"}, False)],
+)
+def test_what_is_recorded_of_other_languages_is_not_said_to_stand_beside(given: dict, beside: bool) -> None:
+    assert chapter_pages._is_beside("03_overlap", "controlled", given) is beside
+
+
 def test_a_command_that_is_long_is_told_once_a_page() -> None:
     notebook = jupytext.read(CHAPTERS[3])  # of twenty seeds that take partners in turn
     for cell in notebook["cells"]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from xling_utils.book import glossary_notes, own_run
 from xling_utils.book.parameters import default_parameters
-from xling_utils.chapters import of_ones_own
+from xling_utils.chapters import of_ones_own, records
 from xling_utils.charts import offline, tables
 from xling_utils.charts.shapes import PAPER_SHAPES
 from xling_utils.core.errors import UserError
@@ -80,7 +80,7 @@ def _make_public(origins: Mapping[str, tuple[str, str]], chapter: str, notebook:
             cell["metadata"].pop(key, None)
         if figure := cell["metadata"].get("mystnb", {}).get("figure"):
             scale = "natural" if "natural" in figure["name"] else given.get("scale", defaults.get("scale"))
-            rows, made = origins.get(scale, ("", "")) if not any(given.get(name) for name in ALONE) else ("", "")
+            rows, made = origins.get(scale, ("", "")) if not own or _is_beside(chapter, scale, given) else ("", "")
             drawn = bool(cell["outputs"])
             if drawn and len(made) > AT_LENGTH and told.setdefault(scale, figure["name"]) != figure["name"]:
                 made = f"as those of {{numref}}`{told[scale]}`"
@@ -96,6 +96,12 @@ def _make_public(origins: Mapping[str, tuple[str, str]], chapter: str, notebook:
         prepares = cell["cell_type"] == "code" and not cell["outputs"] and "parameters" not in tags
         if prepares and "remove-cell" not in tags:
             cell["metadata"]["tags"] = [*tags, "remove-cell"]
+
+
+def _is_beside(chapter: str, scale: str, given: Mapping[str, Any]) -> bool:
+    """Whether what is recorded stands beside a run of one's own."""
+    alone = any(given.get(name) for name in ALONE)
+    return not alone and len(records.of_languages(records.load(chapter, scale), given.get("languages", LANGUAGES))) > 0
 
 
 def _with_apostrophes(caption: str) -> str:
