@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from xling_utils.core.errors import UserError
@@ -25,7 +26,7 @@ from xling_utils.corpora.directory import (
     protected_lines,
     text_files,
 )
-from xling_utils.corpora.label_files import repaired, tagged_sentences
+from xling_utils.corpora.label_files import tagged_sentences
 from xling_utils.corpora.lines import read_lines
 
 ENTITY_TAG = "O|[BI]-[A-Z]+"
@@ -129,7 +130,8 @@ def _stray_tags(data: Path, only: Collection[str]) -> Iterator[Finding]:
         places: list[int] = []
         try:
             for first, _, tags in tagged_sentences(path):
-                places += [first + i for i, tag in enumerate(repaired(tags)) if tag != tags[i]]
+                strays = (tag[0] == "I" and before == "O" for before, tag in pairwise(["O", *tags]))
+                places += [first + i for i, stray in enumerate(strays) if stray]
         except UserError:
             continue  # reported as a piece of its own
         if places:

@@ -10,6 +10,8 @@ from xling_utils.corpora.controlled.inference import LABELS
 from xling_utils.corpora.lines import read_lines
 
 TAGS = ("O", *(f"{position}-{kind}" for kind in ("PER", "LOC", "ORG") for position in "BI"))
+BEFORE = {tag: {"O", f"B{tag[1:]}", tag} if tag[0] == "I" else {*TAGS} for tag in TAGS}
+"""Tag -> those that it may follow."""
 SPELLINGS = {label: label for label in LABELS} | {"contradictory": "contradiction"}
 """Label as a file spells it -> label. MultiNLI-15k has "contradictory" where XNLI has "contradiction"."""
 
@@ -59,22 +61,26 @@ def tagged_sentences(path: Path) -> Iterator[tuple[int, list[str], list[str]]]:
     tags: list[str] = []
     number = 0
     for number, line in read_lines(path):
-        if not line.strip():
+        word, _, tag = line.partition("\t")
+        if tag not in BEFORE or not word.strip():
+            if line.strip():
+                raise _not_tagged(path, number, line)
             if words:
                 yield number - len(words), words, tags
             words, tags = [], []
             continue
-        columns = line.split("\t")
-        if len(columns) != 2 or not columns[0].strip():
-            wanted = "write a word, a tab and its tag, and a blank line after a sentence"
-            raise UserError(f"{path}, line {number}: not one word with one tag; {wanted}")
-        word, tag = columns
-        if tag not in TAGS:
-            raise UserError(f"{path}, line {number}: unknown tag {tag!r}; write one of {' '.join(TAGS)}")
-        before = tags[-1] if tags else "O"
-        if tag[0] == "I" and before != "O" and before[2:] != tag[2:]:
-            raise UserError(f"{path}, line {number}: {tag} after {before} is not BIO; begin an entity with B-{tag[2:]}")
+        if tags and tags[-1] not in BEFORE[tag]:
+            after = f"{tag} after {tags[-1]} is not BIO"
+            raise UserError(f"{path}, line {number}: {after}; begin an entity with B-{tag[2:]}")
         words.append(word)
         tags.append(tag)
     if words:
         yield number + 1 - len(words), words, tags
+
+
+def _not_tagged(path: Path, number: int, line: str) -> UserError:
+    word, *tags = line.split("\t")
+    if len(tags) != 1 or not word.strip():
+        wanted = "write a word, a tab and its tag, and a blank line after a sentence"
+        return UserError(f"{path}, line {number}: not one word with one tag; {wanted}")
+    return UserError(f"{path}, line {number}: unknown tag {tags[0]!r}; write one of {' '.join(TAGS)}")
