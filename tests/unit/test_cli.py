@@ -104,6 +104,23 @@ def test_help_waits_for_no_heavy_library() -> None:
     assert not {"torch", "numpy", "pandas", "transformers", "altair", "papermill"} & set(loaded)
 
 
+def test_an_interrupt_while_the_command_is_still_being_imported_is_one_line() -> None:
+    code = """
+import sys
+
+class Interrupting:
+    def find_spec(self, name, *rest):
+        if name == "typer":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupting())
+from xling_utils.cli import xling
+xling()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "xling: interrupted\n")
+
+
 MISTAKES = [
     (["run", "04_nothing"], "unknown chapter '04_nothing' in .*; known: 01_first, 02_second"),
     (["run", "--scale", "huge"], "01_first: unknown scale 'huge'; known: smoke, controlled, natural, paper"),
