@@ -158,6 +158,14 @@ def test_what_a_claim_needs_of_a_chapter_without_rows_is_not_known() -> None:
     assert other.verdict == IN_PART and listing.verdict(other) == "holds in part (1 of 3 tests); K-11 not asked"
 
 
+def test_a_floor_that_is_known_is_said_before_one_that_is_not() -> None:
+    known = ledger.load()
+    needed = replace(known, needs={**known.needs, "inference": ["K-11", "E-01"]})  # the first is of chapter 1
+    rows = {"03_overlap": of_two_conditions(default=(0.34, 0.03), fake=(0.333, 0.03))}
+    found = next(each for each in needed.test(rows, "controlled") if each.claim.id == "E-02")
+    assert found.verdict == UNTESTABLE and "E-01" in found.reason and "K-11" not in found.reason
+
+
 def test_what_is_needed_is_recorded_wherever_it_is_asked() -> None:
     for scale in ("controlled", "natural"):
         missing = {finding.reason for finding in ledger.findings(scale) if "not recorded" in finding.reason}

@@ -124,6 +124,23 @@ def test_mistakes_are_named() -> None:
         values([row(layer=1)], "x, x", {"x": {}}, over="depth")
 
 
+@pytest.mark.parametrize(
+    ("quantity", "where", "over"),
+    [("x,", {}, None), ("x, x", {}, "seed"), ("x, x", {}, ["layer"]), (["x"], {}, "layer"), ("x", {"n": 10**30}, None)],
+)
+def test_what_no_quantity_is_made_of_is_refused(quantity: object, where: dict, over: object) -> None:
+    with pytest.raises(UserError):
+        values([row(layer=1, n=1)], quantity, {"x": where}, over=over)  # type: ignore[arg-type]
+
+
+def test_what_selects_nothing_has_no_values() -> None:
+    rows = [row(layer=layer, target=language, value=1.0) for layer in range(3) for language in ("fr", "de")]
+    assert values(rows, "x, x", {"x": {"language": "fr"}}, over="language") == []
+    assert values(rows, "x", {"x": {"layer": []}}) == []
+    assert values(rows, "x", {"x": {"task": "\ud800"}}) == []
+    assert values([row(value=1e308), row(12, value=1e308), row(layer=1, value=1e308)], "x", {"x": {}}) == [1e308]
+
+
 def test_a_quotient_by_nothing_is_no_value() -> None:
     rows = [row(condition="a", value=1.0), row(condition="b", value=0.0)]
     assert values(rows, "a / b", {"a": {"condition": "a"}, "b": {"condition": "b"}}) == []

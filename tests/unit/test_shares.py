@@ -49,6 +49,13 @@ def test_the_interval_covers_the_share_as_often_as_it_says() -> None:
     assert 0.92 <= hits / 400 <= 0.98  # two and a half standard errors to either side of .95
 
 
+def test_a_share_is_of_the_seeds_that_have_both() -> None:
+    found = shared(np.array([np.nan, 2, 3]), np.array([2, 4, np.nan]), ["fr"] * 3)
+    assert found is not None and (found.value, found.n) == (0.5, 1)
+    with pytest.raises(UserError, match="write two quantities"):
+        share("part, whole", "whole", SELECTIONS, Rows({}, 1))
+
+
 def test_what_is_not_there_has_no_share() -> None:
     assert shared(np.array([0.1]), np.array([]), ["fr"]) is None
     with pytest.raises(UserError, match="no selection is named 'other'"):

@@ -91,13 +91,15 @@ def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> 
     column that the rows do not have, on a name without a selection, and on a quantity that is none, or is not two
     where it is correlated.
     """
-    whole = _parsed(test.quantity)
-    parts = whole.elts if isinstance(whole, ast.Tuple) else [whole]
+    whole = _parsed(str(test.quantity))
+    parts = whole.elts if test.over and isinstance(whole, ast.Tuple) else [whole]
     nested = any(isinstance(node, ast.Tuple) for part in parts for node in ast.walk(part))
     if not names_in(test) or nested or len(parts) != (2 if test.over else 1):
         raise UserError(f"quantity {test.quantity!r:.80}: write one in names of selections; with over, two and a comma")
+    if test.over == "seed" or not isinstance(test.over, str | None):
+        raise UserError(f"over {test.over!r:.80}: write a column other than 'seed'")
     found = measured(names_in(test), selections, rows, test.over)
-    if not found.keys:
+    if not found.keys or (test.over and test.over not in found.names):
         return Sample((), "seeds")
     if not test.over:
         return by_seed(found.of(whole))
@@ -172,7 +174,12 @@ def by_seed(values: Means) -> Sample:
 
 def names_in(test: Predicate) -> set[str]:
     """The selections that a test speaks of. Raises :class:`UserError` if its quantity is more than arithmetic."""
-    return {node.id for node in ast.walk(_parsed(test.quantity)) if isinstance(node, ast.Name)}
+    return {node.id for node in ast.walk(_parsed(str(test.quantity))) if isinstance(node, ast.Name)}
+
+
+def is_pair(quantity: str) -> bool:
+    """Whether it is two quantities, a comma between them."""
+    return any(isinstance(node, ast.Tuple) for node in ast.walk(_parsed(str(quantity))))
 
 
 @cache
@@ -198,7 +205,7 @@ def _plain(name: str, where: object) -> None:
     columns = where if isinstance(where, Mapping) else {0: where}
     values = [x for value in columns.values() for x in (value if isinstance(value, list) else [value])]
     named = all(isinstance(x, str) for x in (*columns, columns.get("chapter")))
-    if not named or not all(isinstance(x, str | int | float | None) for x in values):
+    if not named or not all(isinstance(x, bool | str | None) or _is_number(x) for x in values):
         raise UserError(f"selection {name!r:.80}: write columns with a value or a list of values")
 
 

@@ -96,7 +96,7 @@ class Rows:
             return places
         layers = named if isinstance(named, list) else [named]
         at, deepest = (table.numbers(column)[places] for column in ("layer", "deepest"))
-        return np.concatenate([places[of_layer(at, deepest, layer, self._middle)] for layer in layers])
+        return np.concatenate([places[:0], *(places[of_layer(at, deepest, layer, self._middle)] for layer in layers)])
 
 
 class _Table:
@@ -171,14 +171,18 @@ class _Table:
     def _codes(self, column: str) -> tuple[npt.NDArray[np.intp], pd.Index]:
         if column not in self._coded:
             codes, values = pd.factorize(self._table[column], sort=True)
-            self._coded[column] = codes, pd.Index(values)
+            text = isinstance(values.dtype, pd.StringDtype)  # which cannot be asked for every value
+            self._coded[column] = codes, pd.Index(values, dtype=object if text else None)
         return self._coded[column]
 
 
 def mean(values: Sequence[float]) -> float:
     """Of those that are numbers; whatever their order, to the last digit. NaN of none, and where one is infinite."""
     there = [value for value in values if not isnan(value)]
-    return fsum(there) / len(there) if there and all(map(isfinite, there)) else nan
+    try:
+        return fsum(there) / len(there) if there and all(map(isfinite, there)) else nan
+    except OverflowError:
+        return nan
 
 
 @cache

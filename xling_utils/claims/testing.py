@@ -217,7 +217,9 @@ class Ledger:
 
     def _floor(self, claim: Claim, asked: Part, made: Mapping[str, _Made], rows: Rows, alone: bool) -> _Floor | None:
         """The first thing that a test of ``claim`` needs on its measure and that is not shown to be so, by its 95 %
-        interval; of one seed, by its side. A predicate is needed by the tests that share a name with it."""
+        interval; of one seed, by its side; else the first that has no rows. A predicate is needed by the tests that
+        share a name with it."""
+        unknown = None
         for need in self._needed(claim, asked.measure):
             if isinstance(need, str):
                 if alone and self._chapters[need] not in rows:
@@ -233,9 +235,9 @@ class Ledger:
                 kept = each.interval.n == 1 and keeps(each.test, each.interval.value)
                 if not kept and each.lean != HOLDS:
                     return _Floor(f"{name}{each.text} is not shown", True)
-            if not parts:
-                return _Floor(f"{need if isinstance(need, str) else need.quantity}: {MISSING}", False)
-        return None
+            if not parts and unknown is None:
+                unknown = _Floor(f"{need if isinstance(need, str) else need.quantity}: {MISSING}", False)
+        return unknown
 
     def _sample(self, claim: Claim, test: Predicate, measure: str, rows: Rows) -> Sample:
         try:
