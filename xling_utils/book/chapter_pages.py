@@ -71,6 +71,7 @@ def _make_public(origins: Mapping[str, tuple[str, str]], chapter: str, notebook:
     given = notebook["metadata"].pop("papermill", {}).get("parameters", {})
     defaults = default_parameters(chapter, notebook)
     own = of_ones_own(given)
+    beside = {scale: origins[scale] for scale in origins if not own or _is_beside(chapter, scale, given)}
     told: dict[str, str] = {}  # scale -> the figure that says at length how its rows are made
     if own:
         own_run.described(notebook, own)
@@ -80,7 +81,7 @@ def _make_public(origins: Mapping[str, tuple[str, str]], chapter: str, notebook:
             cell["metadata"].pop(key, None)
         if figure := cell["metadata"].get("mystnb", {}).get("figure"):
             scale = "natural" if "natural" in figure["name"] else given.get("scale", defaults.get("scale"))
-            rows, made = origins.get(scale, ("", "")) if not own or _is_beside(chapter, scale, given) else ("", "")
+            rows, made = beside.get(scale, ("", ""))
             drawn = bool(cell["outputs"])
             if drawn and len(made) > AT_LENGTH and told.setdefault(scale, figure["name"]) != figure["name"]:
                 made = f"as those of {{numref}}`{told[scale]}`"
@@ -100,8 +101,13 @@ def _make_public(origins: Mapping[str, tuple[str, str]], chapter: str, notebook:
 
 def _is_beside(chapter: str, scale: str, given: Mapping[str, Any]) -> bool:
     """Whether what is recorded stands beside a run of one's own."""
-    alone = any(given.get(name) for name in ALONE)
-    return not alone and len(records.of_languages(records.load(chapter, scale), given.get("languages", LANGUAGES))) > 0
+    if _is_alone(given):
+        return False
+    return len(records.of_languages(records.load(chapter, scale), given.get("languages", LANGUAGES))) > 0
+
+
+def _is_alone(given: Mapping[str, Any]) -> bool:
+    return any(given.get(name) for name in ALONE)
 
 
 def _with_apostrophes(caption: str) -> str:
@@ -140,8 +146,8 @@ def _badges(cell: Mapping[str, Any], otherwise: str) -> str:
 def _of_own(chapter: str, given: Mapping[str, Any], defaults: Mapping[str, Any], recorded: str) -> str:
     """For a caption: the command that made a page of one's own, where its rows lie, and of ``recorded`` ones beside
     them where those come from."""
-    alone = any(given.get(name) for name in ALONE)
-    rows = f"_build/records/{chapter}.{given.get('scale', defaults.get('scale'))}{'.own' * alone}.csv"
+    own = ".own" if _is_alone(given) else ""
+    rows = f"_build/records/{chapter}.{given.get('scale', defaults.get('scale'))}{own}.csv"
     made = f"Made by {own_run.code(own_run.command(chapter, given, defaults))}; rows in `{rows}`."
     return f"{made} Recorded seeds: {recorded}" if recorded else made
 

@@ -179,13 +179,13 @@ def names_in(test: Predicate) -> set[str]:
 
 def is_pair(quantity: str) -> bool:
     """Whether it is two quantities, a comma between them."""
-    return any(isinstance(node, ast.Tuple) for node in ast.walk(_parsed(str(quantity))))
+    return any(isinstance(node, ast.Tuple) for node in ast.walk(_parsed(quantity)))
 
 
 @cache
 def _parsed(quantity: str) -> ast.expr:
     try:
-        tree = ast.parse(str(quantity).strip(), mode="eval").body
+        tree = ast.parse(quantity.strip(), mode="eval").body
         nodes = list(ast.walk(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         nodes = []
