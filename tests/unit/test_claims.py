@@ -15,7 +15,7 @@ from scipy.stats import ttest_1samp
 from xling_utils.book import ledger_page
 from xling_utils.chapters import MODULES, columns, opened, records
 from xling_utils.charts import tables
-from xling_utils.claims import ledger, listing, plan, power, replication, testing
+from xling_utils.claims import ledger, listing, plan, power, reading, replication, testing
 from xling_utils.claims.predicates import Predicate, Sample, names_in
 from xling_utils.claims.verdicts import (
     DECIDED,
@@ -179,9 +179,6 @@ def test_what_matters_is_of_the_metric_unless_the_test_says_so() -> None:
     assert known.matter(claims["E-04"], claims["E-04"].tests[0], "retrieval", "natural") == 0.01
     assert known.matter(claims["E-02"], claims["E-02"].tests[0], "inference", "natural") == 0  # a tenth is what matters
     assert known.matter(claims["A-22"], claims["A-22"].tests[0], "", "natural") == 0  # a bound of its own
-    bare = replace(known, matters={})
-    with pytest.raises(UserError, match="what matters in 'mrr' is not said"):
-        ledger._known(bare, claims["A-01"], Path("claims.yml"))
 
 
 def test_more_is_said_of_a_verdict_beside_its_numbers() -> None:
@@ -295,13 +292,9 @@ def test_the_page_escapes_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("claims: [", "claims.yml"),
-        ("claims: []", "measures"),
-        ("measures: {}\nguesses: {}\nneeds: {}\nmatters: {}\nnatural_figures: {}\nclaims: [{id: Z-1}]", "claim Z-1"),
-        ("measures: {}\nguesses: {}\nneeds: {}\nmatters: {}\nnatural_figures: {}\nclaims: [7]", "claim 7"),
-        ("measures: {x: 7}\nguesses: {}\nneeds: {}\nmatters: {}\nnatural_figures: {}\nclaims: []", "measure 'x'"),
-        ("measures: {}\nguesses: {x: [y]}\nneeds: {}\nmatters: {}\nnatural_figures: {}\nclaims: []", "measure 'x'"),
-        ("\x00", "claims.yml"),
+        ("claims: [", "not YAML"),
+        ("claims: []", "'measures' is missing"),
+        ("\x00", "not YAML"),
     ],
 )
 def test_a_broken_file_is_named(text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,14 +302,45 @@ def test_a_broken_file_is_named(text: str, said: str, tmp_path: Path, monkeypatc
     (tmp_path / "_toc.yml").write_text("root: book/intro")
     (tmp_path / "book/claims.yml").write_text(text)
     monkeypatch.setattr(ledger, "checkout", lambda what: tmp_path)
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=f"claims.yml: {said}"):
         ledger.load()
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"claims": [{"id": "Z-1"}]}, "claim Z-1: 'paper' is missing"),
+        ({"claims": [7]}, "claim 7: Input should be an object"),
+        ({"measures": {"x": 7}}, "'measures.x': .* where 7 stands"),
+        ({"guesses": {"x": ["y"]}}, "'guesses.x': "),
+        ({"needs": {"": [["A-01"]]}}, "'needs..0': "),
+        ({"needs": ["A-01"]}, "'needs': "),
+        ({"matters": {"mrr": "much"}}, "'matters.mrr"),
+        ({"colours": {}}, "unknown field 'colours'"),
+    ],
+)
+def test_a_broken_part_is_named(part: dict, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"claims.yml: {said}"):
+        reading.claims(written(tmp_path, **{"claims": [], **part}))
+
+
+def test_sound_claims_are_read(tmp_path: Path) -> None:
+    assert [claim["id"] for claim in reading.claims(written(tmp_path, [entry()]))["claims"]] == ["Z-1"]
+    with pytest.raises(UserError, match="two claims have the id Z-1"):
+        reading.claims(written(tmp_path, [entry(), entry()]))
+
+
+def written(folder: Path, claims: list[dict], **parts: object) -> Path:
+    whole = {"measures": {}, "guesses": {}, "needs": {}, "matters": {"mrr": 0.1}, "natural_figures": {}}
+    path = folder / "claims.yml"
+    path.write_text(json.dumps(whole | {"claims": claims} | parts))
+    return path
 
 
 def entry(**changes: object) -> dict:
     test = {"quantity": "x", "above": 0}
     given = {"id": "Z-1", "paper": "A", "where": "", "chapter": "01_data_size", "experiments": [], "figure": "",
-             "claim": "", "theirs": "", "of": {"x": {}}, "tests": [test]}  # fmt: skip
+             "claim": "", "theirs": "", "of": {"x": {"metric": "mrr"}}, "tests": [test]}  # fmt: skip
     return given | changes
 
 
@@ -327,12 +351,23 @@ def entry(**changes: object) -> dict:
         ({"measured": ["taste"]}, "unknown measure 'taste'"),
         ({"tests": [{"quantity": "x"}]}, "takes one of above, below and within"),
         ({"tests": [{"quantity": "x", "above": 0, "below": 1}]}, "takes one of above, below and within"),
-        ({"colour": 1}, "colour"),
+        ({"tests": [{"quantity": "x", "above": "0"}]}, "'tests.0.above'.* where '0' stands"),
+        ({"tests": [{"quantity": "x - y", "above": 0}]}, "no selection is named 'y'"),
+        ({"tests": [{"quantity": ["x"], "above": 0}]}, "'tests.0.quantity'"),
+        ({"tests": [{"quantity": "x, x", "above": 0, "over": ["layer"]}]}, "'tests.0.over'"),
+        ({"of": ["x"]}, "'of'"),
+        ({"of": {"x": [1]}}, "'of.x'"),
+        ({"of": {"x": {"n": 10**30}}}, "'of.x.n"),
+        ({"of": {"x": {"metric": "mrr", "chapter": ["01_data_size"]}}}, "unknown chapter"),
+        ({"of": {"x": {"metric": "f7"}}}, "what matters in 'f7' is not said"),
+        ({"needs": ["Z-2"]}, "it needs 'Z-2', which is no claim"),
+        ({"untested": [1]}, "'untested'"),
+        ({"colour": 1}, "unknown field 'colour'"),
     ],
 )
-def test_a_broken_claim_is_named(changes: dict, said: str) -> None:
-    with pytest.raises(UserError, match=said):
-        ledger._claim(entry(**changes), {}, Path("claims.yml"))
+def test_a_broken_claim_is_named(changes: dict, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"claims.yml: claim Z-1: .*{said}"):
+        reading.claims(written(tmp_path, [entry(**changes)]))
 
 
 @pytest.mark.parametrize("change", [{"tests": ()}, {"claim": "Another."}, {"id": "Z-1"}, {"needs": ("K-01",)}])

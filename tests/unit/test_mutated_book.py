@@ -31,7 +31,7 @@ NUMBERS = {
         "scale": "controlled",
         "of": {"a": {"model": "BERT", "metric": "mrr"}},
         "quantity": quantity,
-        "as": form,
+        "form": form,
     }
     for name, quantity, form in (("a number", "a", "share"), ("another", "2 * a", "percent"))
 }

@@ -121,7 +121,7 @@ a number:
   scale: controlled
   of: {a: {model: BERT, sentences: most, metric: mrr}}
   quantity: a
-  as: share
+  form: share
 """
 
 
@@ -217,7 +217,7 @@ def test_a_number_of_both_scales_is_two(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "line"),
-    [(("as: share", "as: hunch"), "a number: unknown as 'hunch'; known: share"),
+    [(("form: share", "form: hunch"), "a number: unknown form 'hunch'; known: share"),
      (("01_data_size", "09_other"), "a number: unknown chapter '09_other'; known: 01_data_size"),
      (("quantity: a", "quantity: b"), "a number: no selection is named 'b'"),
      (("model: BERT", "model: Bert"), "a number: not recorded at scale controlled"),

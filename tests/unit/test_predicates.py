@@ -118,19 +118,16 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(UserError, match="unknown layer 'top'"):
         values([row(layer=1)], "x", {"x": {"layer": "top"}})
     for quantity, over in (("x", "layer"), ("x, x", None), ("x, x, x", "layer"), ("1", None)):
-        with pytest.raises(UserError, match=r"write one in names of selections; with over, two and a comma"):
+        with pytest.raises(UserError, match=r"write (a quantity|two quantities, .*) in names of selections"):
             values([row(layer=1)], quantity, {"x": {}}, over=over)
     with pytest.raises(UserError, match="no column 'depth'; known: "):
         values([row(layer=1)], "x, x", {"x": {}}, over="depth")
 
 
-@pytest.mark.parametrize(
-    ("quantity", "where", "over"),
-    [("x,", {}, None), ("x, x", {}, "seed"), ("x, x", {}, ["layer"]), (["x"], {}, "layer"), ("x", {"n": 10**30}, None)],
-)
-def test_what_no_quantity_is_made_of_is_refused(quantity: object, where: dict, over: object) -> None:
+@pytest.mark.parametrize(("quantity", "over"), [("x,", None), ("x, x", "seed")])
+def test_what_no_quantity_is_made_of_is_refused(quantity: str, over: str | None) -> None:
     with pytest.raises(UserError):
-        values([row(layer=1, n=1)], quantity, {"x": where}, over=over)  # type: ignore[arg-type]
+        values([row(layer=1, n=1)], quantity, {"x": {}}, over=over)
 
 
 def test_what_selects_nothing_has_no_values() -> None:

@@ -52,8 +52,12 @@ def test_the_interval_covers_the_share_as_often_as_it_says() -> None:
 def test_a_share_is_of_the_seeds_that_have_both() -> None:
     found = shared(np.array([np.nan, 2, 3]), np.array([2, 4, np.nan]), ["fr"] * 3)
     assert found is not None and (found.value, found.n) == (0.5, 1)
-    with pytest.raises(UserError, match="write two quantities"):
+    with pytest.raises(UserError, match="write a quantity in names"):
         share("part, whole", "whole", SELECTIONS, Rows({}, 1))
+
+
+def test_nothing_is_no_share_of_nothing() -> None:
+    assert shared(np.array([1.0, 2.0]), np.array([1.0, -1.0]), ["fr"] * 2) is None
 
 
 def test_what_is_not_there_has_no_share() -> None:

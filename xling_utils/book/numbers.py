@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -26,7 +26,7 @@ from xling_utils.claims import ledger
 from xling_utils.claims.predicates import Predicate, sample
 from xling_utils.claims.rows import Rows, Selection
 from xling_utils.claims.shares import share
-from xling_utils.core import files, identity, kept_text
+from xling_utils.core import files, identity, kept_text, typed
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import SCALES
 from xling_utils.core.scales import scale as scale_of
@@ -61,14 +61,14 @@ FORMS: dict[str, Callable[[float], str]] = {
 @dataclass(frozen=True)
 class Number:
     """A ``quantity`` of selected rows of a ``chapter`` at a ``scale`` (see :mod:`predicates`), or the share that it is
-    of another (``share_of``), on the rows of ``measured``, a measure of ``book/claims.yml``, and the form (``as_``)
+    of another (``share_of``), on the rows of ``measured``, a measure of ``book/claims.yml``, and the ``form``
     that it is written in."""
 
     chapter: str
     scale: str
     quantity: str
     of: Mapping[str, Selection]
-    as_: str
+    form: str
     measured: str = ""
     share_of: str = ""
 
@@ -104,7 +104,7 @@ def _computed(path: Path) -> dict[str, str]:
     found = front_page.values()
     found |= {f"claims {kind} in both worlds": str(len(ids)) for kind, ids in ledger_page.in_both_worlds().items()}
     for name, number in numbers.items():
-        write, interval = FORMS[number.as_], _interval(path, name, number, rows[number.scale])
+        write, interval = FORMS[number.form], _interval(path, name, number, rows[number.scale])
         ends = zip(("", *ENDS), (interval.value, interval.low, interval.high), strict=True)
         found |= {f"{name} {end}".strip(): write(value) for end, value in ends}
     return found
@@ -127,24 +127,21 @@ def _interval(path: Path, name: str, number: Number, rows: Rows) -> Interval:
 
 
 def _read(path: Path) -> dict[str, Number]:
-    numbers = {}
+    numbers: dict[str, Number] = {}
     for name, entry in _each_scale(files.yaml_mapping(path)):
         try:
-            made = Number(**{("as_" if key == "as" else key): value for key, value in entry.items()})
-        except (TypeError, AttributeError) as error:
+            made = typed.read(Number, (Number,), entry)
+        except (typed.Mistyped, TypeError) as error:  # and a key that is none
             raise UserError(f"{path}: {name}: {error}") from None
-        whole = isinstance(made.of, dict) and all(isinstance(where, dict) for where in made.of.values())
-        if not whole or not isinstance(made.quantity, str) or not isinstance(made.share_of, str):
-            raise UserError(f"{path}: {name}: 'of' is a mapping of mappings, 'quantity' and 'share_of' are text")
-        known: dict[str, tuple[Any, Any]] = {
+        known: dict[str, tuple[str, Collection[str]]] = {
             "chapter": (made.chapter, MODULES),
             "scale": (made.scale, SCALES),
-            "as": (made.as_, FORMS),
+            "form": (made.form, FORMS),
             "measure": (made.measured or "retrieval", ledger.load().measures),
         }
         for kind, (given, among) in known.items():
-            if given not in [*among]:
-                raise UserError(f"{path}: {name}: unknown {kind} {given!r}; known: {', '.join(map(str, among))}")
+            if given not in among:
+                raise UserError(f"{path}: {name}: unknown {kind} {given!r}; known: {', '.join(among)}")
         if str(name) in numbers:
             raise UserError(f"{path}: {name}: given twice, by its name and by one whose scale is 'both'")
         numbers[str(name)] = made

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xling_utils.chapters import MODULES, beside_english, records
-from xling_utils.claims import plan
-from xling_utils.claims.predicates import Predicate, names_in
+from xling_utils.claims import plan, reading
+from xling_utils.claims.predicates import Predicate
 from xling_utils.claims.testing import Claim, Finding, Ledger
 from xling_utils.claims.verdicts import UNTESTED, Part
-from xling_utils.core import files, identity, kept_text
+from xling_utils.core import identity, kept_text
 from xling_utils.core.errors import UserError
 from xling_utils.core.project import checkout
 from xling_utils.core.scales import scale as scale_of
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 SCALES = ("controlled", "natural", "paper")
 """The scales that a ledger has a verdict for, or a reason why not."""
-PARTS = ("measures", "guesses", "needs", "matters", "claims", "natural_figures")
-"""What ``book/claims.yml`` holds."""
 PAPER_SCALE = "planned and counted here (`xling plan CHAPTER --scale paper`), not trained: it takes many GPUs"
 
 
@@ -110,73 +107,16 @@ def root() -> Path:
 
 @cache
 def _read(path: Path, _: int) -> Ledger:
-    kept = root() / "_build/ledger/claims.json"  # reading YAML takes half a second
-    content = json.loads(kept_text.once(kept, identity.of(path), lambda: _as_json(path)))
-    for key in PARTS:
-        kind = list if key == "claims" else dict
-        if not isinstance(content.get(key), kind):
-            raise UserError(f"{path}: {key!r} is missing, or no {'list' if kind is list else 'mapping'}")
-    measures, guesses, needs, matters, listed, natural = (content[key] for key in PARTS)
-    for name, needed in needs.items():
-        if not isinstance(needed, list):
-            raise UserError(f"{path}: what {name!r:.80} needs: write a list of claims")
-    for name, selection in (*measures.items(), *guesses.items()):
-        if not isinstance(selection, dict):
-            raise UserError(f"{path}: measure {name!r:.80}: write columns with a value or a list of values")
-    claims = tuple(_claim(entry, measures, path) for entry in listed)
-    if twice := sorted({c.id for c in claims if sum(other.id == c.id for other in claims) > 1}):
-        raise UserError(f"{path}: two claims have the id {twice[0]}")
-    made = Ledger(measures, guesses, needs, matters, claims, natural)
-    for claim in claims:
-        _known(made, claim, path)
+    kept = root() / "_build/ledger/claims.json"  # reading YAML and looking at every part takes a second
+    made_of = identity.of(identity.package(), path)
+    plain = json.loads(kept_text.once(kept, made_of, lambda: json.dumps(reading.claims(path))))
+    made = Ledger(**dict[str, Any]({**plain, "claims": tuple(map(_claim, plain["claims"]))}))
     plan.check(made, path.with_name(plan.FILE))
     return made
 
 
-def _as_json(path: Path) -> str:
-    try:
-        return json.dumps(files.yaml_mapping(path), default=str)
-    except TypeError as error:  # a key that is none
-        raise UserError(f"{path}: {error}") from None
-
-
-def _known(made: Ledger, claim: Claim, path: Path) -> None:
-    """Raises :class:`UserError` where ``claim`` needs one that is not there, or has a test of a metric of which nobody
-    says what matters."""
-    ids = {other.id for other in made.claims}
-    for need in (*claim.needs, *(name for measure in claim.measured for name in made.needs.get(measure, ()))):
-        if not isinstance(need, Predicate) and need not in [*ids]:  # what stands in YAML may have no hash
-            raise UserError(f"{path}: claim {claim.id}: it needs {need!r:.80}, which is no claim")
-    for measure, test, scale in product(claim.measured or ("",), claim.tests, SCALES):
-        try:
-            float(made.matter(claim, test, measure, scale))
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
-            raise UserError(
-                f"{path}: claim {claim.id}: {test.quantity!r:.80}: what matters in {error} is not said; "
-                "add it to 'matters', or to the test"
-            ) from None
-
-
-def _claim(entry: Any, measures: Mapping[str, Any], path: Path) -> Claim:
-    name = entry.get("id", entry) if isinstance(entry, dict) else entry
-    try:
-        tests = tuple(Predicate(**test) for test in entry["tests"])
-        lists = {key: tuple(entry.get(key, ())) for key in ("experiments", "measured")}
-        needs = tuple(Predicate(**need) if isinstance(need, dict) else need for need in entry.get("needs", ()))
-        made = Claim(**dict[str, Any]({**entry, **lists, "tests": tests, "needs": needs}))
-    except (TypeError, KeyError) as error:
-        raise UserError(f"{path}: claim {name}: {error}") from None
-    for test in (*tests, *(need for need in needs if isinstance(need, Predicate))):
-        try:
-            names_in(test)
-        except UserError as error:
-            raise UserError(f"{path}: claim {name}: {error}") from None
-        bounds = [bound for bound in (test.above, test.below, test.within) if bound is not None]
-        if len(bounds) != 1:
-            raise UserError(f"{path}: claim {name}: a test takes one of above, below and within")
-        if wrong := [value for value in (*bounds, test.matters) if not isinstance(value, int | float | None)]:
-            raise UserError(f"{path}: claim {name}: {wrong[0]!r:.80} is no number")
-    for kind, given, known in (("chapter", [made.chapter], MODULES), ("measure", made.measured, measures)):
-        if unknown := [value for value in given if value not in [*known]]:  # what stands in YAML may have no hash
-            raise UserError(f"{path}: claim {name}: unknown {kind} {unknown[0]!r}; known: {', '.join(map(str, known))}")
-    return made
+def _claim(plain: Mapping[str, Any]) -> Claim:
+    lists = {name: tuple(plain.get(name, ())) for name in ("experiments", "measured")}
+    needs = tuple(Predicate(**need) if isinstance(need, dict) else need for need in plain.get("needs", ()))
+    tests = tuple(Predicate(**test) for test in plain["tests"])
+    return Claim(**dict[str, Any]({**plain, **lists, "tests": tests, "needs": needs}))

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from xling_utils.claims.rows import Key, Means, Rows, Selection, mean
+from xling_utils.claims.rows import MOST, Key, Means, Real, Rows, Selection, mean
 from xling_utils.core.errors import UserError
 
 OPERATORS: dict[type[ast.operator], Callable[..., npt.NDArray[np.float64]]] = {
@@ -37,8 +37,8 @@ ARITHMETIC = (ast.Tuple, ast.BinOp, ast.UnaryOp, ast.USub, *OPERATORS, ast.Name,
 """What a quantity is made of."""
 FEWEST_POINTS, FEWEST_LANGUAGES = 4, 5
 """A correlation over fewer points, or languages, is none."""
-MOST, MOST_NODES = 1e12, 1000
-"""No number of a quantity is that large, and none is made of so many parts."""
+MOST_NODES = 1000
+"""No quantity is made of so many parts."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Predicate:
     smallest effect of interest where it is not that of the metric, 0 where the bound is what matters."""
 
     quantity: str
-    above: float | None = None
-    below: float | None = None
-    within: float | None = None
+    above: Real | None = None
+    below: Real | None = None
+    within: Real | None = None
     over: str | None = None
     ranks: bool = False
-    matters: float | None = None
+    matters: Real | None = None
 
     @property
     def bound(self) -> str:
@@ -91,18 +91,14 @@ def sample(test: Predicate, selections: Mapping[str, Selection], rows: Rows) -> 
     column that the rows do not have, on a name without a selection, and on a quantity that is none, or is not two
     where it is correlated.
     """
-    whole = _parsed(str(test.quantity))
-    parts = whole.elts if test.over and isinstance(whole, ast.Tuple) else [whole]
-    nested = any(isinstance(node, ast.Tuple) for part in parts for node in ast.walk(part))
-    if not names_in(test) or nested or len(parts) != (2 if test.over else 1):
-        raise UserError(f"quantity {test.quantity!r:.80}: write one in names of selections; with over, two and a comma")
-    if test.over == "seed" or not isinstance(test.over, str | None):
+    parts = quantities(test.quantity, 2 if test.over else 1)
+    if test.over == "seed":
         raise UserError(f"over {test.over!r:.80}: write a column other than 'seed'")
-    found = measured(names_in(test), selections, rows, test.over)
+    found = measured(parts, selections, rows, test.over)
     if not found.keys or (test.over and test.over not in found.names):
         return Sample((), "seeds")
     if not test.over:
-        return by_seed(found.of(whole))
+        return by_seed(found.of(parts[0]))
     return by_seed(_correlations(found, parts, test.over, test.ranks))
 
 
@@ -114,11 +110,10 @@ class Measured:
     keys: Sequence[Key]
     columns: Mapping[str, npt.NDArray[np.float64]]
 
-    def of(self, quantity: str | ast.expr) -> Means:
-        """The values of a quantity."""
-        node = quantity if isinstance(quantity, ast.expr) else _parsed(quantity)
+    def of(self, quantity: ast.expr) -> Means:
+        """The values of one of :func:`quantities`."""
         with np.errstate(all="ignore"):
-            return Means(self.names, dict(zip(self.keys, self._value(node).tolist(), strict=True)))
+            return Means(self.names, dict(zip(self.keys, self._value(quantity).tolist(), strict=True)))
 
     def _value(self, node: ast.AST) -> npt.NDArray[np.float64]:
         if isinstance(node, ast.Name):
@@ -131,12 +126,14 @@ class Measured:
         return np.full(len(self.keys), node.value, dtype=np.float64)
 
 
-def measured(used: set[str], selections: Mapping[str, Selection], rows: Rows, over: str | None = None) -> Measured:
-    """A column a name of ``used``, a value a seed and language (and what a correlation is ``over``) that all have; one
-    with less in its keys (no language, no seed) stands beside every value. Raises as :func:`sample` does."""
+def measured(
+    asked: Sequence[ast.expr], selections: Mapping[str, Selection], rows: Rows, over: str | None = None
+) -> Measured:
+    """A column a name in the quantities ``asked``, a value a seed and language (and what a correlation is ``over``)
+    that all have; one with less in its keys (no language, no seed) stands beside every value. Raises as :func:`sample`
+    does."""
+    used = set().union(*map(_names, asked))
     names = [name for name in selections if name in used]
-    for name in names:
-        _plain(name, selections[name])
     if unknown := used - set(names):
         raise UserError(f"no selection is named {sorted(unknown)[0]!r}")
     wanted = list(dict.fromkeys(["seed", "language", *([over] if over else [])]))
@@ -174,12 +171,23 @@ def by_seed(values: Means) -> Sample:
 
 def names_in(test: Predicate) -> set[str]:
     """The selections that a test speaks of. Raises :class:`UserError` if its quantity is more than arithmetic."""
-    return {node.id for node in ast.walk(_parsed(str(test.quantity))) if isinstance(node, ast.Name)}
+    return _names(_parsed(test.quantity))
 
 
-def is_pair(quantity: str) -> bool:
-    """Whether it is two quantities, a comma between them."""
-    return any(isinstance(node, ast.Tuple) for node in ast.walk(_parsed(quantity)))
+def quantities(text: str, count: int = 1) -> list[ast.expr]:
+    """The one quantity, or two, that ``text`` has, with a comma between two. Raises :class:`UserError` where it has
+    others, and on one that no selection has a part in."""
+    whole = _parsed(text)
+    parts = whole.elts if count > 1 and isinstance(whole, ast.Tuple) else [whole]
+    nested = any(isinstance(node, ast.Tuple) for part in parts for node in ast.walk(part))
+    if len(parts) != count or nested or not any(map(_names, parts)):
+        wanted = "a quantity" if count == 1 else "two quantities, with a comma between,"
+        raise UserError(f"{text!r:.80}: write {wanted} in names of selections")
+    return parts
+
+
+def _names(quantity: ast.expr) -> set[str]:
+    return {node.id for node in ast.walk(quantity) if isinstance(node, ast.Name)}
 
 
 @cache
@@ -198,15 +206,6 @@ def _parsed(quantity: str) -> ast.expr:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MOST
-
-
-def _plain(name: str, where: object) -> None:
-    """Raises :class:`UserError` on a selection that is no mapping of columns to values and lists of values."""
-    columns = where if isinstance(where, Mapping) else {0: where}
-    values = [x for value in columns.values() for x in (value if isinstance(value, list) else [value])]
-    named = all(isinstance(x, str) for x in (*columns, columns.get("chapter")))
-    if not named or not all(isinstance(x, bool | str | None) or _is_number(x) for x in values):
-        raise UserError(f"selection {name!r:.80}: write columns with a value or a list of values")
 
 
 def _balanced(values: dict[Key, float]) -> dict[Key, float]:

@@ -6,18 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import fsum, isfinite, isnan, nan
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from annotated_types import Gt, Lt
 
 from xling_utils import chapters
 from xling_utils.claims.layers import of_layer
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES
 
-Selection = Mapping[str, Any]
+MOST = 1e12
+"""No number of a quantity or a selection is that large."""
+Real = Annotated[float, Gt(-MOST), Lt(MOST)]
+Plain = Annotated[int, Gt(-MOST), Lt(MOST)] | Real | bool | str | None
+Selection = Mapping[str, Plain | list[Plain]]
+"""Columns, each with a value or a list of values."""
 Key = tuple[Any, ...]
 Places = npt.NDArray[np.intp]
 """Numbers of rows."""
@@ -54,13 +60,13 @@ class Rows:
         column that the rows of the chapter do not have."""
         name = repr((sorted(where.items()), keys))
         if name not in self._made:
-            table = self._tables.get(where["chapter"])
+            table = self._tables.get(str(where["chapter"]))
             self._made[name] = Means((), {}) if table is None else self._means(table, where, keys)
         return self._made[name]
 
     def runs(self, where: Selection) -> set[str]:
         """The keys of the runs that the selected rows were measured on, those beside them among them."""
-        table = self._tables.get(where["chapter"])
+        table = self._tables.get(str(where["chapter"]))
         if table is None or TYPOLOGY in where:
             return set()
         places = self._selected(table, where)

@@ -10,15 +10,14 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge, Le
 
+from xling_utils.core import typed
 from xling_utils.core.errors import UserError
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
     from pydantic_core import ErrorDetails
 
 Some = Annotated[int, Ge(1)]
@@ -256,16 +255,14 @@ def of_earlier_recipe(specs: Iterable[str]) -> bool:
 def run_from_dict(data: dict[str, Any]) -> RunSpec:
     """Rebuilds a run from :func:`to_dict`'s output; raises :class:`UserError` on unknown and missing fields
     of the run, and on values of another type."""
-    from pydantic import ValidationError
-
     if missing := sorted({f.name for f in fields(RunSpec)} - set(data)):
         raise UserError(f"RunSpec: field {missing[0]!r} is missing")
     try:
-        return _reader().validate_json(json.dumps(data))
-    except ValidationError as error:
+        return typed.read(RunSpec, (RunSpec, *PARTS.values()), data)
+    except typed.Mistyped as error:
         static = isinstance(data["model"], dict) and "method" in data["model"]
         other = "EncoderSpec" if static else "StaticSpec"
-        raise UserError(_said(next(found for found in error.errors() if other not in found["loc"]))) from None
+        raise UserError(_said(next(found for found in error.wrong if other not in found["loc"]))) from None
 
 
 PARTS = {
@@ -275,20 +272,11 @@ PARTS = {
 """Of a run: by field, those of the model by their own names."""
 
 
-@cache
-def _reader() -> TypeAdapter[RunSpec]:
-    from pydantic import ConfigDict, TypeAdapter
-
-    for part in (RunSpec, *PARTS.values()):
-        part.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)  # type: ignore[attr-defined]
-    return TypeAdapter(RunSpec)
-
-
 def _said(wrong: ErrorDetails) -> str:
     """Of which part something is wrong, and what."""
     steps = [str(step) for step in wrong["loc"]]
     inner = max((place for place, step in enumerate(steps[:-1], 1) if step in PARTS), default=0)
-    part, name = PARTS[steps[inner - 1]] if inner else RunSpec, ".".join(steps[inner:])
-    if wrong["type"] == "unexpected_keyword_argument":
-        return f"{part.__name__}: unknown field {name!r}; known: {', '.join(sorted(f.name for f in fields(part)))}"
-    return f"{part.__name__}: {name!r}: {wrong['msg']} where {wrong['input']!r:.50} stands"
+    part, said = PARTS[steps[inner - 1]] if inner else RunSpec, typed.said(wrong, inner)
+    if wrong["type"] == typed.UNKNOWN:
+        said += f"; known: {', '.join(sorted(f.name for f in fields(part)))}"
+    return f"{part.__name__}: {said}"
