@@ -245,7 +245,7 @@ def test_charts_show_no_interval_over_two() -> None:
         assert bounds == [True, False]
 
 
-NOT_OF_REAL_TEXT = {("09_scatter", "natural"), ("10_distance", "natural")}
+NOT_OF_REAL_TEXT = {("09_scatter", "natural")}
 
 
 @pytest.mark.parametrize(
