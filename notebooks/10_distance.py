@@ -23,7 +23,6 @@
 # (.17<!-- value: names of French rather than Russian on real text low --> to .27<!-- value: names of French rather than Russian on real text high -->) above that of Russian ones. Whether inference carries further to French than to Russian cannot be told, nor either of the two in the controlled world.
 # There English without a letter in common carries inference further to French than to Hindi, whose order of words is another, by 2.1<!-- value: inference to French rather than Hindi -->
 # points (1.0<!-- value: inference to French rather than Hindi low --> to 3.2<!-- value: inference to French rather than Hindi high -->); on real text five seeds do not decide it (3.9<!-- value: inference to French rather than Hindi on real text -->, 0.0<!-- value: inference to French rather than Hindi on real text low --> to 7.8<!-- value: inference to French rather than Hindi on real text high -->).
-#
 # Translations mixed into the sentences do not help a distant language more, as the paper found, but less: in the controlled world with them names gain .24<!-- value: names gained by switching in French --> of F1 in French and lose .19<!-- value: names lost by switching in Chinese --> in Chinese;
 # on real text inference gains 7.4<!-- value: inference gained by switching in French on real text --> points in French and 3.2<!-- value: inference gained by switching in Chinese on real text --> in Chinese.
 #

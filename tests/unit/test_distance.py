@@ -62,7 +62,7 @@ def test_languages_are_compared_within_a_seed() -> None:
     assert table is not None
     (line,) = table.to_dict("records")
     assert (line["condition"], line["more than"]) == (plan.DEFAULT, "Russian")
-    assert line["named entities"] == "+0.10 (+0.10 to +0.10)"
+    assert line["named entities"] == "0.10 (0.10 to 0.10)"
 
 
 def test_a_page_of_ones_own_shows_its_own_languages() -> None:
@@ -70,7 +70,7 @@ def test_a_page_of_ones_own_shows_its_own_languages() -> None:
     both = pd.concat([own, own.assign(condition=plan.FAKE)], ignore_index=True)
     chapter = opened(rows({"fr": [0.2, 0.5], "ru": [0.1, 0.2]}), both, ("nl", "sv"))
     table = shown.less(chapter)
-    assert table is not None and set(table["named entities"]) == {"+0.20"}
+    assert table is not None and set(table["named entities"]) == {"0.20"}
     assert set(table["more than"]) == {"sv"}
     drawn = shown.figure(chapter).to_dict()
     assert {row["shown"] for data in drawn["datasets"].values() for row in data if "shown" in row} == {"nl", "sv"}

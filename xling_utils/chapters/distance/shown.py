@@ -58,4 +58,4 @@ def _more(close: pd.DataFrame, distant: pd.DataFrame, condition: str, measure: s
     more: Interval = figures.paired(*(rows.drop(columns="partner") for rows in of)).drawn()
     if not more.n:
         return None
-    return f"{more.value:+.2f}" + ("" if isnan(more.low) else f" ({more.low:+.2f} to {more.high:+.2f})")
+    return f"{more.value:z.2f}" + ("" if isnan(more.low) else f" ({more.low:z.2f} to {more.high:z.2f})")
