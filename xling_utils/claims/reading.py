@@ -40,7 +40,7 @@ def claims(path: Path) -> dict[str, Any]:
 def _said(error: typed.Mistyped, plain: dict[str, Any]) -> str:
     """The first mistake, of a claim by its id."""
     wrong = error.wrong[0]
-    if wrong["loc"][0] != "claims" or len(wrong["loc"]) == 1:
+    if wrong["loc"][:1] != ("claims",) or len(wrong["loc"]) == 1:
         return typed.said(wrong)
     entry = plain["claims"][wrong["loc"][1]]
     name = entry.get("id", wrong["loc"][1]) if isinstance(entry, dict) else entry

@@ -38,6 +38,8 @@ def said(wrong: ErrorDetails, skipped: int = 0) -> str:
     place = ".".join(map(str, wrong["loc"][skipped:]))
     if wrong["type"] in ("missing", "missing_argument"):
         return f"{place!r} is missing"
+    if wrong["type"] == "json_invalid":  # half of a surrogate pair, or too many lists inside of lists
+        return f"something that JSON cannot hold ({wrong['msg']})"
     if wrong["type"] == UNKNOWN:
         return f"unknown field {place!r}"
     return f"{repr(place) + ': ' if place else ''}{wrong['msg']} where {wrong['input']!r:.50} stands"
