@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,6 @@ def _check(read: Ledger, claim: Claim) -> None:
             ) from None
 
 
-def _known(kind: str, given: Sequence[str], known: Iterable[str]) -> None:
-    if unknown := [value for value in given if value not in [*known]]:
+def _known(kind: str, given: Sequence[str], known: Collection[str]) -> None:
+    if unknown := [value for value in given if value not in known]:
         raise UserError(f"unknown {kind} {unknown[0]!r}; known: {', '.join(known)}")
