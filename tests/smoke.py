@@ -21,7 +21,7 @@ from xling_utils import chapters
 from xling_utils.core.specs import RunSpec, to_dict
 from xling_utils.core.writing import held
 from xling_utils.measures import kept_rows, pool
-from xling_utils.runs import ensuring, worker
+from xling_utils.runs import ensuring, pretraining, worker
 from xling_utils.runs.compute import Compute
 from xling_utils.runs.processes import Task
 from xling_utils.runs.store import Run, RunStore
@@ -76,6 +76,7 @@ def in_this_process() -> Iterator[None]:
     """Runs that are missing are trained here, and rows measured."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ensuring, "Trainer", _Trainer)
+        patch.setattr(pretraining, "TRACE_ROWS", 2)  # what is held out takes longer than a step
         patch.setattr(pool, "_started", lambda modules: multiprocessing.get_context("spawn"))
         patch.setattr(pool, "ProcessPoolExecutor", _Pool)
         yield

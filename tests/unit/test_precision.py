@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from xling_utils.core.specs import EncoderSpec, TrainingSpec
 from xling_utils.models import optimizers, precision
 from xling_utils.models.encoder import Encoders
+from xling_utils.models.precision import linear
 
 SPEC = EncoderSpec(layers=2, width=16, heads=2, intermediate=64, positions=8)
 CPU = torch.device("cpu")
@@ -23,17 +24,16 @@ def drawn(*shape: int) -> torch.Tensor:
 def test_products_are_those_of_single_precision_rounded() -> None:
     left, right, bias = drawn(5, 7).bfloat16(), drawn(3, 7).bfloat16(), drawn(3).bfloat16()
     wanted = F.linear(left.float(), right.float(), bias.float()).bfloat16()
-    with precision.Emulation(), torch.autocast("cpu", torch.bfloat16):
-        assert torch.equal(F.linear(left, right, bias), wanted)
-        assert torch.equal(F.linear(left.float(), right, bias=bias.float()), wanted)
-    with precision.Emulation():
-        assert F.linear(left.float(), right.float()).dtype is torch.float32
+    with torch.autocast("cpu", torch.bfloat16), precision.emulation():
+        assert torch.equal(linear(left, right, bias), wanted)
+        assert torch.equal(linear(left.float(), right, bias=bias.float()), wanted)
+    assert linear(left.float(), right.float()).dtype is torch.float32
 
 
 def test_gradients_are_rounded_alike() -> None:
     left, right = drawn(64, 32).requires_grad_(), drawn(8, 32).requires_grad_()
-    with precision.Emulation(), torch.autocast("cpu", torch.bfloat16):
-        F.linear(left, right).float().square().sum().backward()
+    with torch.autocast("cpu", torch.bfloat16), precision.emulation():
+        linear(left, right).float().square().sum().backward()
     output = (left.bfloat16().float() @ right.bfloat16().float().T).bfloat16().float()
     assert torch.equal(left.grad, ((2 * output).bfloat16().float() @ right.bfloat16().float()).bfloat16().float())
 
@@ -41,10 +41,10 @@ def test_gradients_are_rounded_alike() -> None:
 def test_gradients_of_a_weight_are_added_as_autocast_adds_them() -> None:
     """In bfloat16, before they are cast back; whole numbers, so that the order of sums does not matter."""
 
-    def gradient(emulation: bool) -> torch.Tensor:
+    def gradient(emulated: bool) -> torch.Tensor:
         weight = (8 * drawn(3, 4)).round().requires_grad_()
-        with nullcontext() if not emulation else precision.Emulation(), torch.autocast("cpu", torch.bfloat16):
-            outputs = [F.linear((8 * drawn(several, 4)).round(), weight) for several in (5, 6, 7)]
+        with torch.autocast("cpu", torch.bfloat16), precision.emulation() if emulated else nullcontext():
+            outputs = [linear((8 * drawn(several, 4)).round(), weight) for several in (5, 6, 7)]
             (97 * torch.cat(outputs).float()).sum().backward()
         assert weight.grad is not None
         return weight.grad
@@ -54,9 +54,9 @@ def test_gradients_of_a_weight_are_added_as_autocast_adds_them() -> None:
 
 def test_several_at_once_are_as_one_by_one() -> None:
     weights, inputs = drawn(2, 3, 7).requires_grad_(), drawn(2, 5, 7)
-    with precision.Emulation(), torch.autocast("cpu", torch.bfloat16):
-        together = torch.vmap(F.linear)(inputs, weights)
-        apart = torch.stack([F.linear(each, weight) for each, weight in zip(inputs, weights, strict=True)])
+    with torch.autocast("cpu", torch.bfloat16), precision.emulation():
+        together = torch.vmap(linear)(inputs, weights)
+        apart = torch.stack([linear(each, weight) for each, weight in zip(inputs, weights, strict=True)])
     assert together.dtype is torch.bfloat16 and torch.equal(together, apart)
     found, wanted = (torch.autograd.grad(products.float().square().sum(), weights)[0] for products in (together, apart))
     assert torch.equal(found, wanted)
@@ -66,7 +66,7 @@ def test_several_at_once_are_as_one_by_one() -> None:
 def test_a_machine_without_instructions_emulates(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     entered: list[bool] = []
     monkeypatch.setattr(precision, "is_native", lambda asked: native)
-    monkeypatch.setattr(precision, "Emulation", lambda: nullcontext(entered.append(True)))
+    monkeypatch.setattr(precision, "emulation", lambda: nullcontext(entered.append(True)))
     with precision.casting(torch.bfloat16, CPU):
         assert torch.is_autocast_enabled("cpu")
     assert bool(entered) is not native

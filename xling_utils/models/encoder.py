@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import EncoderSpec
+from xling_utils.models.precision import Linear, linear
 
 NORM_EPSILON = 1e-12
 EMBEDDING_STD = 0.02
@@ -36,11 +37,11 @@ class Block(nn.Module):
     def __init__(self, spec: EncoderSpec) -> None:
         super().__init__()
         self.heads, self.fused = spec.heads, True
-        self.qkv = nn.Linear(spec.width, 3 * spec.width)
-        self.out = nn.Linear(spec.width, spec.width)
+        self.qkv = Linear(spec.width, 3 * spec.width)
+        self.out = Linear(spec.width, spec.width)
         self.norm1 = nn.LayerNorm(spec.width, eps=NORM_EPSILON)
-        self.up = nn.Linear(spec.width, spec.intermediate)
-        self.down = nn.Linear(spec.intermediate, spec.width)
+        self.up = Linear(spec.width, spec.intermediate)
+        self.down = Linear(spec.intermediate, spec.width)
         self.norm2 = nn.LayerNorm(spec.width, eps=NORM_EPSILON)
 
     def forward(self, x: Tensor, mask: Tensor | None = None, chosen: Tensor | None = None) -> Tensor:
@@ -55,11 +56,11 @@ class Block(nn.Module):
             query, key, value = qkv.contiguous().unbind()
         else:
             weights, biases = self.qkv.weight.split((width, 2 * width)), self.qkv.bias.split((width, 2 * width))
-            pair = F.linear(x, weights[1], biases[1]).view(batch, length, 2, self.heads, per_head)
+            pair = linear(x, weights[1], biases[1]).view(batch, length, 2, self.heads, per_head)
             key, value = pair.permute(2, 0, 3, 1, 4).contiguous().unbind()
             rows = torch.arange(batch, device=x.device)[:, None] * length
             x = x.flatten(0, 1).index_select(0, (chosen + rows).ravel()).view(batch, -1, width)
-            query = F.linear(x, weights[0], biases[0]).view(batch, -1, self.heads, per_head).transpose(1, 2)
+            query = linear(x, weights[0], biases[0]).view(batch, -1, self.heads, per_head).transpose(1, 2)
         fused = self.fused and (length > SHORT or x.is_cuda)
         mixed = _attend(query, key, value, mask, fused=fused).transpose(1, 2).reshape(x.shape)
         x = self.norm1(x + self.out(mixed))
@@ -98,12 +99,12 @@ class Encoder(nn.Module):
         self.segments = nn.Embedding(2, spec.width)
         self.norm = nn.LayerNorm(spec.width, eps=NORM_EPSILON)
         self.blocks = nn.ModuleList(Block(spec) for _ in range(spec.layers))
-        self.transform = nn.Linear(spec.width, spec.width)
+        self.transform = Linear(spec.width, spec.width)
         self.transform_norm = nn.LayerNorm(spec.width, eps=NORM_EPSILON)
         self.decoder_bias = nn.Parameter(torch.zeros(vocabulary_size))
         if spec.next_sentence:
-            self.pooler = nn.Linear(spec.width, spec.width)
-            self.order = nn.Linear(spec.width, 2)
+            self.pooler = Linear(spec.width, spec.width)
+            self.order = Linear(spec.width, 2)
         _initialise(self, spec)
 
     def embed(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
@@ -127,7 +128,7 @@ class Encoder(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., width) -> (..., vocabulary): the prediction head on any positions."""
         transformed = self.transform_norm(F.gelu(self.transform(hidden)))
-        return F.linear(transformed, self.words.weight, self.decoder_bias)
+        return linear(transformed, self.words.weight, self.decoder_bias)
 
     def forward(
         self,
