@@ -36,8 +36,8 @@ from _machine import machine
 from xling_utils import chapters
 from xling_utils.core.scales import FIRST_REPORTED_SEED, scale
 from xling_utils.core.specs import EncoderSpec, RunSpec
+from xling_utils.core.startup import KEEP_MEMORY
 from xling_utils.runs.compute import usable_cores
-from xling_utils.runs.processes import KEEP_MEMORY
 from xling_utils.runs.worker import THREAD_VARIABLES
 
 if TYPE_CHECKING:

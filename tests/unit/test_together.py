@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from xling_utils import chapters
 from xling_utils.book.recording import EVERY_RUN
 from xling_utils.chapters.together import ahead
+from xling_utils.core import startup
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
 from xling_utils.core.specs import LANGUAGES, RunSpec
@@ -97,6 +100,18 @@ def test_longer_measures_begin_first(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     asked = {(("a",), task): tmp_path for task in (names.WORDS, names.LANGUAGE_MEANS, "NLI", names.CONTEXTUAL)}
     pool._measure_all(asked, scale("smoke"), tmp_path, Compute())
     assert begun == [names.LANGUAGE_MEANS, names.CONTEXTUAL, names.WORDS, "NLI"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes are not copied")
+def test_processes_that_measure_keep_their_memory_and_the_caller_its_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: dict[str, str] = {}
+    monkeypatch.setattr(pool.forkserver, "ensure_running", lambda: started.update(os.environ))
+    monkeypatch.setenv("MALLOC_TOP_PAD_", "0")
+    before = dict(os.environ)
+    pool._started(())
+    assert started == startup.KEEP_MEMORY | before and os.environ == before
 
 
 def test_ensure_takes_longest_runs_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

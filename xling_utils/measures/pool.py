@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from pathlib import Path
 
-from xling_utils.core import sources
+from xling_utils.core import sources, startup
 from xling_utils.core.errors import UserError, each_once, named
 from xling_utils.core.identity import tables
 from xling_utils.core.progress import bar
@@ -98,7 +98,8 @@ def _started(modules: Collection[str]) -> BaseContext:
     forking.set_forkserver_preload(sorted(modules))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited: an interrupt is for the caller
     try:
-        forkserver.ensure_running()
+        with startup.environment(startup.KEEP_MEMORY):
+            forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return forking

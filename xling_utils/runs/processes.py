@@ -16,18 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from xling_utils.core.specs import RunSpec, to_dict
+from xling_utils.core.startup import KEEP_MEMORY
 from xling_utils.core.writing import writable, write_json
 from xling_utils.runs.store import RunStore
 
 WORKER = (sys.executable, "-m", "xling_utils.runs.worker")
 SECONDS_TO_END = 5.0
-KEEP_MEMORY = {
-    "MALLOC_TOP_PAD_": str(2**26),
-    "MALLOC_TRIM_THRESHOLD_": str(2**30),
-    "MALLOC_MMAP_THRESHOLD_": str(2**30),
-}
-"""For glibc, which otherwise returns every activation to the kernel and has its pages cleared again at each step
-(5 to 9 % of the time of a small model). Other systems ignore it."""
 YIELD = {"OMP_WAIT_POLICY": "PASSIVE"}
 """A thread that waits for another gives its core away: where several programs share the cores, a run of two threads is
 six times slower otherwise (4,300 tokens a second against 27,000, beside two busy processes on two cores)."""
