@@ -25,7 +25,8 @@ from xling_utils.chapters.shared import examples
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec
 from xling_utils.measures import bundled
-from xling_utils.measures.encoders.bundled import STATES, TOKENS, Bundled
+from xling_utils.measures.encoders.bundled import Bundled
+from xling_utils.measures.encoders.bundled_text import STATES, TOKENS
 
 PAGE = "notebooks/06_mds.html"
 SPOKEN = 11
@@ -134,8 +135,9 @@ def test_an_encoder_of_another_size_in_half_precision_is_read_as_well(
     save_file(weights, tmp_path / "small" / "model.safetensors")
     means = np.random.default_rng(0).normal(size=(4, 24)).astype(np.float32)
     save_file({f"token.{language}": means for language in kept.languages}, tmp_path / STATES)
-    shutil.copy(kept.folder / TOKENS, tmp_path)
-    small = replace(kept, key="small", model=model, folder=tmp_path)
+    shutil.copy(kept.kept.folder / TOKENS, tmp_path)
+    text = replace(kept.kept, folder=tmp_path, run=replace(kept.kept.run, path=tmp_path / "small"))
+    small = replace(kept, key="small", model=model, kept=text)
     (tmp_path / encoder_script.NAME).write_text(encoder_script.script(small), encoding="utf-8")
     for name in ("forms.js", "word_pieces.js", "encoder.js"):
         shutil.copy(STATIC / name, tmp_path)

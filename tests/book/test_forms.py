@@ -14,7 +14,7 @@ from xling_utils.book.published_book import STATIC
 from xling_utils.chapters.data_size import explorer
 from xling_utils.chapters.language_means.widget import LayerWidget
 from xling_utils.core.errors import UserError
-from xling_utils.measures import Dictionary, bundled
+from xling_utils.measures import Dictionary, bundled_text
 
 CHANGE = """
 const [name, value] = arguments, control = document.querySelector(".in-page form").elements[name];
@@ -71,7 +71,7 @@ def test_neighbours_of_every_word_at_every_layer_are_those_of_python(tmp_path: P
 
 
 def test_pictures_of_every_pair_are_those_of_python(book: Path, browser: Browser) -> None:
-    widget = LayerWidget(bundled.load())
+    widget = LayerWidget(bundled_text.load())
     layers = widget.subject.layers + 1
     pairs = list(permutations(widget.subject.languages, 2))
     browser.open(book / "notebooks/05_language_means.html")
@@ -86,7 +86,7 @@ def test_pictures_of_every_pair_are_those_of_python(book: Path, browser: Browser
 
 @pytest.mark.parametrize(("page", "width"), [("05_language_means", 1280), ("07_cka", 390)])
 def test_a_reader_chooses_languages_and_a_layer(page: str, width: int, book: Path, browser: Browser) -> None:
-    widget = LayerWidget(bundled.load())
+    widget = LayerWidget(bundled_text.load())
     browser.open(book / "notebooks" / f"{page}.html", width)
     browser.run("document.querySelector('.in-page').scrollIntoView({block: 'center'})")
 

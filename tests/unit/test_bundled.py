@@ -15,7 +15,7 @@ from xling_utils.chapters.language_means.widget import LayerWidget
 from xling_utils.chapters.mds.widget import TranslationWidget
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, TokenizerSpec
-from xling_utils.measures.encoders import bundled
+from xling_utils.measures.encoders import bundled, bundled_text
 from xling_utils.measures.encoders.subject import Subject
 from xling_utils.runs.store import Run, RunStore
 
@@ -66,7 +66,7 @@ def test_half_of_the_precision_and_no_history_are_kept(run: Run, folder: Path) -
     }
     kept = load_file(folder / run.key / "model.safetensors")
     assert {weights.dtype for weights in kept.values()} == {np.dtype(np.float16)}
-    assert {path.name for path in folder.iterdir()} == {run.key, bundled.STATES, bundled.TOKENS}
+    assert {path.name for path in folder.iterdir()} == {run.key, bundled_text.STATES, bundled_text.TOKENS}
     model = bundled.load(folder).model
     assert {weights.dtype for weights in model.parameters()} == {torch.float32}, "it computes as any other"
 
@@ -74,7 +74,8 @@ def test_half_of_the_precision_and_no_history_are_kept(run: Run, folder: Path) -
 def test_both_widgets_work_without_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = bundled.load(folder)
     monkeypatch.setattr(Subject, "text", None)
-    assert "%" in LayerWidget(kept).to_html("en", "fr", 1)
+    layers = [LayerWidget(subject).to_html("en", "fr", 1) for subject in (bundled_text.load(folder), kept)]
+    assert "%" in layers[0] and layers[0] == layers[1], "with the encoder or without it"
     assert "xling-tokens" in TranslationWidget(kept, {"en": "the girl"}).to_html("the girl", "en", "fr", 1, 2.0)
 
 

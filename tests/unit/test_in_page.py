@@ -15,7 +15,7 @@ from xling_utils.chapters.mds.shown import Translator
 from xling_utils.chapters.mds.widget import TranslationWidget
 from xling_utils.core import identity
 from xling_utils.core.errors import UserError
-from xling_utils.measures import Subject, bundled
+from xling_utils.measures import Subject, bundled, bundled_text
 
 HOSTILE = '</script><img src=x onerror="alert(1)">'
 
@@ -63,15 +63,14 @@ def test_an_encoder_that_the_pages_do_not_compute_is_refused(kept: bundled.Bundl
 
 
 def test_scripts_are_made_again_by_other_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / encoder_script.MODELS).mkdir(parents=True)
+    (tmp_path / bundled_text.FOLDER).mkdir(parents=True)
     made: list[str] = []
-    monkeypatch.setattr(encoder_script, "_loaded", lambda _: None)
-    for name in ("script", "_layers"):
+    for name in ("_encoder", "_layers"):
         monkeypatch.setattr(encoder_script, name, lambda _, name=name: made.append(name) or name)
     for code, times in (("one", 1), ("one", 1), ("another", 2)):
         monkeypatch.setattr(identity, "package", lambda code=code: code)
         encoder_script.of_book(tmp_path)
-        assert made == ["script", "_layers"] * times
+        assert made == ["_encoder", "_layers"] * times
 
 
 def test_a_book_without_an_encoder_has_no_script(tmp_path) -> None:

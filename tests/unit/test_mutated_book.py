@@ -20,7 +20,7 @@ from xling_utils.chapters.shared import published
 from xling_utils.claims import ledger, listing, replication
 from xling_utils.core.errors import UserError
 from xling_utils.measures import kept_rows
-from xling_utils.measures.encoders import bundled
+from xling_utils.measures.encoders import bundled_text
 from xling_utils.measures.tasks import registry
 
 REPOSITORY = Path(__file__).parents[2]
@@ -172,10 +172,10 @@ def test_rows_measured_before_are_those_or_count_as_absent(
     survives(read, path, count)
 
 
-@pytest.mark.parametrize("name", [bundled.TOKENS, bundled.STATES])
+@pytest.mark.parametrize("name", [bundled_text.TOKENS, bundled_text.STATES])
 def test_what_comes_with_the_book_is_read_or_refused(name: str, tmp_path: Path) -> None:
-    folder = shutil.copytree(REPOSITORY / bundled.FOLDER, tmp_path / "models")
+    folder = shutil.copytree(REPOSITORY / bundled_text.FOLDER, tmp_path / "models")
     (folder / name).write_bytes((folder / name).read_bytes()[:1000])
-    subject = bundled.load(folder)
+    text = bundled_text.load(folder)
     with pytest.raises(UserError, match=name):
-        subject.means("en", 1), subject.tokens("en", 1)
+        text.means("en", 1), text.ids("en")

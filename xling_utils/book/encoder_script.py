@@ -11,7 +11,6 @@ import base64
 import json
 import unicodedata
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,13 +18,13 @@ import numpy as np
 
 from xling_utils.core import identity, kept_text
 from xling_utils.core.errors import UserError
+from xling_utils.measures import bundled_text
 
 if TYPE_CHECKING:
     from xling_utils.measures import bundled
 
 NAME, LAYERS = "encoder-data.js", "layers-data.js"
 """Of the scripts, in the book's static folder."""
-MODELS = Path("book") / "models"
 CONFIG = {"hidden_act": "gelu", "tie_word_embeddings": True}
 """What ``encoder.js`` takes for granted."""
 SHAPE = ("hidden_size", "layer_norm_eps", "max_position_embeddings", "num_attention_heads", "num_hidden_layers")
@@ -40,28 +39,27 @@ DIRECTIONS = 72
 def of_book(root: Path) -> dict[str, bytes]:
     """The scripts of the encoder that comes with the book at ``root``, by their names; none where no encoder does. Kept
     in ``_build``, since moments are needed to make them."""
-    folder = root / MODELS
+    folder = root / bundled_text.FOLDER
     if not folder.is_dir():
         return {}
     whole = identity.of(identity.of_folder(folder), identity.package())
-    loaded = cache(_loaded)
 
-    def kept(name: str, made: Callable[[bundled.Bundled], str]) -> bytes:
-        return kept_text.once(root / "_build" / name, whole, lambda: made(loaded(folder))).encode()
+    def kept(name: str, made: Callable[[Path], str]) -> bytes:
+        return kept_text.once(root / "_build" / name, whole, lambda: made(folder)).encode()
 
-    return {name: kept(name, made) for name, made in ((NAME, script), (LAYERS, _layers))}
+    return {name: kept(name, made) for name, made in ((NAME, _encoder), (LAYERS, _layers))}
 
 
-def _loaded(folder: Path) -> bundled.Bundled:
+def _encoder(folder: Path) -> str:
     from xling_utils.measures import bundled
 
-    return bundled.load(folder)
+    return script(bundled.load(folder))
 
 
-def _layers(subject: bundled.Bundled) -> str:
+def _layers(folder: Path) -> str:
     from xling_utils.chapters.language_means import in_page, widget
 
-    return in_page.script(widget.LayerWidget(subject))
+    return in_page.script(widget.LayerWidget(bundled_text.load(folder)))
 
 
 def script(subject: bundled.Bundled) -> str:
@@ -75,7 +73,7 @@ def script(subject: bundled.Bundled) -> str:
     pieces = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
     means = {language: subject.means(language, 1) for language in subject.languages}
     first, last = tokenizer("")["input_ids"]
-    weights = (subject.folder / subject.key / "model.safetensors").read_bytes()
+    weights = (subject.kept.run.path / "model.safetensors").read_bytes()
     words = load(weights)[WORDS].astype(np.float64)
     _, directions = np.linalg.eigh(words.T @ words)  # those that hold most come last
     basis = np.ascontiguousarray(directions.T[-DIRECTIONS:], np.float32)

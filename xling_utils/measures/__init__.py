@@ -11,7 +11,7 @@ from xling_utils.core.doors import late
 
 if TYPE_CHECKING:
     from xling_utils.measures import kept_rows, names, pool
-    from xling_utils.measures.encoders import bundled, hub
+    from xling_utils.measures.encoders import bundled, bundled_text, hub
     from xling_utils.measures.encoders.examined import examine
     from xling_utils.measures.encoders.hidden_states import POOLINGS, LanguageModel
     from xling_utils.measures.encoders.language_identity import variance_share, without_means

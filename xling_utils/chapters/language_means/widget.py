@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from xling_utils.chapters.shared.in_page import error_line
 from xling_utils.charts import LANGUAGE_NAMES
 from xling_utils.core.errors import UserError
-from xling_utils.measures import Subject, variance_share, without_means
+from xling_utils.measures import variance_share, without_means
 
 if TYPE_CHECKING:
     import altair as alt
@@ -57,6 +57,20 @@ class Shown(NamedTuple):
     layer: int
 
 
+class Apart(Protocol):
+    """What the pictures are of: a :class:`xling_utils.measures.Subject`, or what was kept of one."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def languages(self) -> tuple[str, ...]: ...
+    @property
+    def layers(self) -> int: ...
+    def apart(
+        self, language: str, sentences: int, count: int
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
+
+
 class LayerWidget:
     """Pictures of the token states of two languages, from text that their means are not taken from.
 
@@ -65,7 +79,7 @@ class LayerWidget:
     than two languages.
     """
 
-    def __init__(self, subject: Subject, sentences: int = 500, tokens: int = 200) -> None:
+    def __init__(self, subject: Apart, sentences: int = 500, tokens: int = 200) -> None:
         if len(subject.languages) < 2:
             raise UserError(f"layer widget: {subject.key} reads {' '.join(subject.languages)}; it takes two languages")
         self.subject = subject

@@ -1,83 +1,54 @@
-"""The encoder of real text that comes with the book, so that its widgets speak real languages without any data.
-
-``book/models/`` holds one run as the store keeps it, its weights in half precision, and beside it what the widgets of
-chapters 5 and 6 read off its text: means, sets of tokens and the states of some tokens. The text itself stays where it
-was.
-"""
+"""The encoder of real text that comes with the book, so that its widgets speak real languages without any data."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from xling_utils.core.errors import UserError
-from xling_utils.core.files import json_object
-from xling_utils.core.project import checkout
 from xling_utils.core.scales import scale
-from xling_utils.measures.encoders import stored_run
+from xling_utils.measures.encoders import bundled_text, stored_run
+from xling_utils.measures.encoders.bundled_text import STATES, TOKENS, BundledText
 from xling_utils.measures.encoders.representations import UNITS
 from xling_utils.measures.encoders.subject import Subject
 from xling_utils.models.transformers_format import CONFIG_FILE, WEIGHTS_FILE
 from xling_utils.runs import Run, RunStore
 from xling_utils.runs.store import TOKENIZER_FILE
 
-FOLDER = Path("book") / "models"
-STATES, TOKENS = "languages.safetensors", "tokens.json"
 SHOWN = 100
 """Tokens a language whose states are kept."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Bundled(Subject):
-    """A subject without text: it has the ``means``, ``tokens`` and :meth:`apart` that were kept of its own, whatever
-    number of sentences is asked for."""
+    """A subject without text: it has the ``means``, ``tokens`` and :meth:`apart` that were ``kept`` of its own."""
 
-    folder: Path = FOLDER
+    kept: BundledText
 
     def means(self, language: str, sentences: int, unit: str = "token") -> npt.NDArray[np.float32]:
-        return self._kept[f"{unit}.{language}"]
+        return self.kept.means(language, sentences, unit)
 
     def tokens(self, language: str, sentences: int) -> set[str]:
-        ids = json_object(self.folder / TOKENS)[language]
-        return set(self.tokenizer.convert_ids_to_tokens(ids))
+        return set(self.tokenizer.convert_ids_to_tokens(self.kept.ids(language)))
 
     def apart(
         self, language: str, sentences: int, count: int
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        return self._kept[f"states.{language}"][:, :count].astype(np.float32), self.means(language, sentences)
-
-    @cached_property
-    def _kept(self) -> dict[str, npt.NDArray[np.float32]]:
-        try:
-            return load_file(self.folder / STATES)
-        except (OSError, SafetensorError) as error:
-            raise UserError(f"{self.folder / STATES}: {error}; restore the one that is committed") from None
+        return self.kept.apart(language, sentences, count)
 
 
 def load(folder: Path | None = None) -> Bundled:
-    """The encoder that comes with the book (in ``folder``, if that is not the book's), its files checked.
-
-    Raises :class:`UserError` outside of a checkout, and if the files are not what they were.
-    """
-    if folder is None:
-        folder = checkout("bundled encoder") / FOLDER
-    store = RunStore(folder)
-    keys = store.keys()
-    runs = [run for key in keys if (run := store.get(key))]
-    if len(runs) != 1:
-        raise UserError(f"{folder}: {len(runs)} sound runs; restore the one that is committed")
-    lm, spec = stored_run.masked_lm(runs[0]), runs[0].spec
-    return Bundled(
-        lm.model, lm.tokenizer, runs[0].key, spec.corpus, None, spec.tokenizer.form, spec.seed, folder=folder
-    )
+    """The encoder that comes with the book (in ``folder``, if that is not the book's). Raises what
+    :func:`bundled_text.load` raises."""
+    kept = bundled_text.load(folder)
+    run = kept.run
+    lm, spec = stored_run.masked_lm(run), run.spec
+    return Bundled(lm.model, lm.tokenizer, run.key, spec.corpus, None, spec.tokenizer.form, spec.seed, kept=kept)
 
 
 def write(run: Run, data: Path | None, folder: Path) -> None:

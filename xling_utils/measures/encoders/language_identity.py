@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from xling_utils.core.errors import UserError
-from xling_utils.measures.encoders.hidden_states import LanguageModel
+
+if TYPE_CHECKING:
+    from xling_utils.measures.encoders.hidden_states import LanguageModel
 
 Array = npt.NDArray[np.floating]
 SENTENCES = 256
