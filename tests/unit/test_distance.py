@@ -10,6 +10,7 @@ import pytest
 from xling_utils.chapters.distance import plan, shown
 from xling_utils.chapters.opening import Opened
 from xling_utils.chapters.rows import empty
+from xling_utils.charts.shapes import ORIGIN
 from xling_utils.claims import ledger
 from xling_utils.core.scales import scale
 from xling_utils.core.specs import LANGUAGES
@@ -72,8 +73,14 @@ def test_a_page_of_ones_own_shows_its_own_languages() -> None:
     table = shown.less(chapter)
     assert table is not None and set(table["named entities"]) == {"0.20"}
     assert set(table["more than"]) == {"sv"}
-    drawn = shown.figure(chapter).to_dict()
-    assert {row["shown"] for data in drawn["datasets"].values() for row in data if "shown" in row} == {"nl", "sv"}
+    assert said(chapter) == {("nl", "this machine"), ("sv", "this machine")}
+    assert said(opened(both, languages=("nl", "sv"))) == {("nl", "recorded"), ("sv", "recorded")}
+
+
+def said(chapter: Opened) -> set[tuple[str, str]]:
+    """What the rows of the figure say that they are, and where they come from."""
+    data = shown.figure(chapter).to_dict()["datasets"].values()
+    return {(row["shown"], row[ORIGIN]) for rows in data for row in rows if "shown" in row}
 
 
 def test_of_one_language_nothing_is_compared() -> None:

@@ -81,16 +81,18 @@ def test_recorded_verdicts_stand_only_beside_the_books_own_rows() -> None:
 
 
 def test_a_figure_says_where_its_numbers_come_from() -> None:
-    def cell(*shown: str | None) -> dict:
-        rows = [{"value": 1.0} | ({"shown": each} if each else {}) for each in shown]
+    def cell(*shown: str | None, **other: str) -> dict:
+        rows = [{"value": 1.0, **other} | ({"shown": each} if each else {}) for each in shown]
         return {"outputs": [{"data": {VEGALITE: {"datasets": {"a": rows, "b": [{"name": "chance"}]}}}}]}
 
+    said = chapter_pages._sources
+    assert said(cell("this machine", "recorded", "paper E"), "recorded") == {"live", "recorded", "paper"}
+    assert said(cell(None), "live") == {"live"}
+    assert said(cell("French"), "recorded") == {"recorded"}
+    assert said(cell("French", origin="this machine"), "recorded") == {"live"}
+    assert said({"outputs": []}, "recorded") == set()
     stuck = "\N{NO-BREAK SPACE}"
-    live, recorded, paper = (f"{stuck}[{source}]{{.badge-{source}}}" for source in ("live", "recorded", "paper"))
-    assert chapter_pages._badges(cell("this machine", "recorded", "paper E"), "recorded") == live + recorded + paper
-    assert chapter_pages._badges(cell(None), "live") == live
-    assert chapter_pages._badges(cell("French"), "recorded") == recorded
-    assert chapter_pages._badges({"outputs": []}, "recorded") == ""
+    assert chapter_pages._badges({"paper", "live"}) == f"{stuck}[live]{{.badge-live}}{stuck}[paper]{{.badge-paper}}"
 
 
 @pytest.mark.parametrize(

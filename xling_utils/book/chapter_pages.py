@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from xling_utils.book import glossary_notes, own_run
 from xling_utils.book.parameters import default_parameters
 from xling_utils.chapters import of_ones_own, records
 from xling_utils.charts import offline, tables
-from xling_utils.charts.shapes import PAPER_SHAPES
+from xling_utils.charts.shapes import ORIGIN, PAPER_SHAPES
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import json_object, table
 from xling_utils.core.scales import FIRST_REPORTED_SEED
@@ -87,11 +87,14 @@ def _make_public(origins: Mapping[str, tuple[str, str]], chapter: str, notebook:
                 made = f"as those of {{numref}}`{told[scale]}`"
             recorded = f"{rows}, made {made}." if rows else ""
             rows, made = origins["natural"]
-            if rows and scale != "natural" and REAL in _shown(cell):
+            if rows and scale != "natural" and REAL in _shown(cell, "shown"):
                 recorded = f"{recorded} On real text: {rows}, made {made}.".lstrip()
+            sources = _sources(cell, otherwise="recorded" if recorded else "live")
+            if own and sources == {"live"}:
+                recorded = ""
             first, *rest = figure["caption"].split("\n\n")
             rest.append(_of_own(chapter, given, defaults, recorded) if own else recorded)
-            first += _badges(cell, otherwise="recorded" if recorded else "live")
+            first += _badges(sources)
             figure["caption"] = _with_apostrophes("\n\n".join([first, *filter(None, rest)]))
         tags = cell["metadata"].get("tags", [])
         prepares = cell["cell_type"] == "code" and not cell["outputs"] and "parameters" not in tags
@@ -125,21 +128,28 @@ def _without_kernel(notebook: dict[str, Any]) -> None:
         notebook["metadata"].pop("widgets", None)
 
 
-def _shown(cell: Mapping[str, Any]) -> set[str | None]:
-    """What the rows of a figure say that they are; None where they do not say it."""
+def _shown(cell: Mapping[str, Any], *columns: str) -> set[str | None]:
+    """What the rows of a figure say that they are, in the first of ``columns`` that a row has; None where they do not
+    say it."""
     charts = [output["data"].get(offline.VEGALITE) for output in cell["outputs"] if "data" in output]
     rows = [row for chart in filter(None, charts) for rows in chart.get("datasets", {}).values() for row in rows]
-    return {row["shown"] for row in rows if "shown" in row} or ({None} if rows else set())
+    said = [next((row[name] for name in columns if name in row), None) for row in rows]
+    return {name for name in said if name} or ({None} if rows else set())
 
 
-def _badges(cell: Mapping[str, Any], otherwise: str) -> str:
+def _sources(cell: Mapping[str, Any], otherwise: str) -> set[str]:
     """Where the numbers of a figure come from, as *How to read* explains it: what its rows say, and ``otherwise`` where
     they do not say it."""
-    from_ = {"paper" if shown in PAPERS else SOURCES.get(shown or "", otherwise) for shown in _shown(cell)}
+    return {
+        "paper" if shown in PAPERS else SOURCES.get(shown or "", otherwise) for shown in _shown(cell, ORIGIN, "shown")
+    }
+
+
+def _badges(sources: Collection[str]) -> str:
     return "".join(
         f"\N{NO-BREAK SPACE}[{source}]{{.badge-{source}}}"
         for source in ("live", "recorded", "paper")
-        if source in from_
+        if source in sources
     )
 
 

@@ -38,6 +38,8 @@ LANGUAGE_NAMES = _Names({
 })  # fmt: skip
 """Of the book's fifteen, and of the others whose trees chapter 6 reads."""
 SOURCE_SHAPES = {"this machine": "circle", "recorded": "diamond"}
+ORIGIN = "origin"
+"""Column of a figure's rows that says which of these they are, where ``shown`` says another thing."""
 SHOWN_COLOURS = {
     "this machine": "#1F83C4", "recorded": "#4C9BD0", "paper": "#D55E00",
     "paper E": "#D55E00", "paper C": "#CC79A7", "Dufter and Schütze": "#D55E00", "real text": "#009E73",

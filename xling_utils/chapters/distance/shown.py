@@ -18,8 +18,11 @@ CONDITIONS = (DEFAULT, *DISTANT)
 
 def figure(chapter: Opened) -> Any:
     """Figure: every condition in each of its languages, for the measure that the reader picks; none of no runs."""
+    from xling_utils.charts.shapes import ORIGIN
+
     found = _rows(chapter)
     rows = figures.means_of_languages(figures.each_language(found, chapter.sizes, "condition"), "condition")
+    rows[ORIGIN] = "this machine" if found is chapter.measured else "recorded"
     floor = figures.floors(found[found["target"].isin(targets(found))])
     told = "Retrieval, inference and named entities of a close and of distant languages, condition by condition."
     return figures.figure(rows, floor, CONDITIONS, told)
