@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 CHECKPOINT_SECONDS = 15.0
-TRACE_ROWS: int = 50
-"""Rows of the loss trace at most, however long the run."""
+TRACE_ROWS: int = 25
+"""Rows of the loss trace at most, however long the run: for each, what is held out takes as long as a step and more."""
 HELD_OUT_BATCHES: int = 4
 
 Report = Callable[[dict[str, Any]], None]
