@@ -155,6 +155,14 @@ def test_the_layer_is_chosen_on_the_other_half(data: Path, tmp_path: Path) -> No
         assert card.layers[name] == chosen_on.idxmax()
 
 
+def test_what_is_the_same_for_every_sentence_has_no_likeness(data: Path, tmp_path: Path) -> None:
+    model = families.saved(tmp_path / "model", "BERT", text())  # its first embedding is always that of [CLS]
+    card = cards.card(str(model), LANGUAGES[1:], data, "mine", pooling="first")
+    likeness = card.of("cka_debiased")
+    assert (likeness["value"].isna() == (likeness["layer"] == 0)).all()
+    assert card_page.BLANK.strip() in card_page.as_page(card) and "nan" not in card_page.as_page(card)
+
+
 def test_a_card_is_a_page_and_json_and_a_line(data: Path, tmp_path: Path, xling: Call) -> None:
     assert all(blocks.stands_in(page, DOCUMENTED) for page in ("README.md", "book/run/model.md"))
     place = tmp_path / "project"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xling_utils.core.errors import UserError
-from xling_utils.measures.metrics.cka import linear_cka
+from xling_utils.measures.metrics.cka import between_layers, linear_cka
 
 
 def kornblith_example() -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +74,11 @@ def test_unrelated_representations_have_none_without_bias():
 
 def test_a_constant_representation_has_no_shape():
     x = np.random.default_rng(3).normal(size=(20, 4))
-    assert np.isnan(linear_cka(x, np.ones((20, 3))))
+    row = np.random.default_rng(4).normal(size=3)
+    for constant in (np.tile(row, (20, 1)), np.tile(row, (20, 1)).astype(np.float32), np.zeros((20, 3))):
+        assert all(np.isnan(linear_cka(x, constant, debiased)) for debiased in (False, True))
+        found = between_layers(np.stack([x[:, :3], constant]), x[None])
+        assert np.isfinite(found[0]).all() and np.isnan(found[1]).all()
 
 
 @pytest.mark.parametrize(

@@ -434,15 +434,18 @@ def test_what_cannot_be_told_is_so_again_where_seeds_of_its_language_predict_it(
     found = part(Predicate("x", above=0.2), "", Sample(values, "seeds", languages))
     assert replication._repeats(found, 0.29, OPEN, 1, "fr") and not replication._repeats(found, 0.29, OPEN, 1, "hi")
     assert replication._repeats(found, -0.02, OPEN, 1, "hi") and not replication._repeats(found, 0.15, OPEN, 1, "fr")
-    rng = np.random.default_rng(0)
-    draws = rng.normal(0, 1, (4_000, 7)) + np.array([5, 5, 5, 0, 0, 0, 5])
-    inside = [
-        replication._repeats(
-            part(Predicate("x", above=0), "", Sample(tuple(six), "seeds", languages)), new, OPEN, 1, "fr"
-        )
-        for *six, new in draws
-    ]
-    assert 0.94 < np.mean(inside) < 0.96
+
+
+@pytest.mark.parametrize("seeds", [{"fr": 3, "hi": 3}, {"fr": 4, "hi": 2, "ru": 2, "zh": 2}])
+def test_another_seed_lies_where_it_is_predicted_as_often_as_that_says(seeds: dict[str, int]) -> None:
+    languages = tuple(language for language, count in seeds.items() for _ in range(count))
+    drawn = np.random.default_rng(0).normal(0, 1, (4_000, len(languages) + 1))
+    drawn += [5.0 * (language == "fr") for language in (*languages, "fr")]
+    inside = 0
+    for *values, new in drawn.tolist():
+        low, high = part(Predicate("x", above=0), "", Sample(tuple(values), "seeds", languages)).predicted("fr", 0.05)
+        inside += low <= new <= high
+    assert 0.94 < inside / len(drawn) < 0.96
 
 
 def test_a_language_is_judged_with_the_english_of_its_own_encoders() -> None:

@@ -7,7 +7,7 @@ import copy
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertForSequenceClassification, ModernBertForMaskedLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from tests import families
@@ -16,6 +16,7 @@ from xling_utils.measures.encoders import hidden_states
 from xling_utils.measures.encoders.hidden_states import LanguageModel, blocks_of
 from xling_utils.measures.encoders.predictions import predicted
 from xling_utils.measures.encoders.representations import language_means, shifted
+from xling_utils.measures.tasks.sentence_retrieval import sentence_vectors
 
 WORDS = [*families.SPECIAL, "the", "dog", "sees", "a", "cat", "and", "runs", ".", "o", "hund", "sieht"]
 TEXTS = ["the dog sees a cat .", "runs .", "o hund sieht", "the cat and the dog"]
@@ -90,6 +91,19 @@ def test_means_are_over_tokens_or_over_sentences(model, tokenizer):
     np.testing.assert_allclose(language_means(model, tokenizer, TEXTS), inner.mean(axis=1), atol=1e-5)
     sentences = np.stack([row.mean(axis=1) for row in rows]).mean(axis=0)
     np.testing.assert_allclose(language_means(model, tokenizer, TEXTS, unit="sentence"), sentences, atol=1e-5)
+
+
+def test_a_sentence_without_a_token_counts_for_nothing(tokenizer):
+    model, plain = untrained("BERT"), copy.deepcopy(tokenizer)
+    plain._tokenizer.post_processor = processors.Sequence([])
+    assert plain("")["input_ids"] == []
+    some, with_empty = (language_means(model, plain, [*TEXTS, *more], unit="sentence") for more in ([], ["", ""]))
+    np.testing.assert_allclose(with_empty, some, atol=1e-6)
+    vectors = sentence_vectors(LanguageModel(model, plain), [*TEXTS, "", ""])
+    assert vectors[:, : len(TEXTS)].any(axis=-1).all() and not vectors[:, len(TEXTS) :].any()
+    assert not sentence_vectors(LanguageModel(model, plain), ["", ""]).any()
+    with pytest.raises(UserError, match="no token"):
+        language_means(model, plain, ["", ""], unit="sentence")
 
 
 def test_batches_add_up_whatever_is_read_together(model, tokenizer, monkeypatch):

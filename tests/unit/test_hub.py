@@ -67,6 +67,10 @@ def test_the_key_is_of_the_model_and_the_twin_has_another(bert: Path) -> None:
     again = hub.load(str(bert))
     again.tokenizer.model_max_length -= 1
     assert hub.key(again) != subject.key, "the same weights, another tokenizer"
+    again.model.register_buffer("a number", torch.tensor(1.0))
+    one = hub.key(again)
+    again.model.register_buffer("a number", torch.tensor(2.0))
+    assert hub.key(again) != one
 
 
 @pytest.mark.parametrize("family", families.FAMILIES + families.OTHERS)

@@ -79,6 +79,9 @@ def test_variance_lies_between_languages_or_within_them():
     assert many[0] == pytest.approx(apart[0], abs=1e-6)
     with pytest.raises(UserError, match="two languages"):
         variance_share({"en": x})
+    for other in (x[:, :0], x[:, :, 1:], np.concatenate([x, x])):
+        with pytest.raises(UserError, match=r"not en \(1, 4000, 5\), fr"):
+            variance_share({"en": x, "fr": other})
 
 
 def test_a_probe_reads_the_mean_and_not_what_is_left_without_it():

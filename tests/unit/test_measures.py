@@ -77,6 +77,8 @@ def test_a_report_card_is_measured_like_any_task(stored: Stored) -> None:
         run = stored(replace(spec, languages=languages), pieces, encoder)
         with pytest.raises(UserError, match="English and another language are needed"):
             registry.measure(names.REPORT_CARD, run, scale="smoke")
+    with pytest.raises(UserError, match="word retrieval, on talks does not read aligned text of one's own"):
+        registry.measure(names.WORDS + names.ON + "talks", run)
 
 
 def test_chapters_label_the_same_rows_each_in_its_way() -> None:

@@ -57,6 +57,9 @@ def test_iterative_normalization_ends_near_both_conditions():
     assert np.abs(np.linalg.norm(found, axis=1) - 1).max() < 0.02
     once = iterative_normalization(x, rounds=1)
     assert np.abs(np.linalg.norm(once, axis=1) - 1).max() > 0.05
+    unseen = np.insert(x, 5, 0, axis=0)
+    assert (np.delete(iterative_normalization(unseen), 5, axis=0) == found).all()
+    assert not iterative_normalization(unseen)[5].any() and not iterative_normalization(x * 0).any()
     with pytest.raises(UserError, match="finite"):
         iterative_normalization(np.array([[np.nan, 1.0]]))
 

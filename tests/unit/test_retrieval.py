@@ -140,6 +140,8 @@ def test_nearest_lists_the_best_first():
     assert np.array_equal(rows, np.argsort(-similarity, axis=1)[:, :5])
     np.testing.assert_allclose(values, -np.sort(-similarity, axis=1)[:, :5], atol=1e-6)
     assert nearest(sources, targets, 99)[0].shape == (12, 40)
+    with pytest.raises(UserError, match="do not match"):
+        nearest(sources, targets[:, 1:], 5)
 
 
 @pytest.mark.parametrize(
@@ -179,6 +181,9 @@ def test_chance_by_hand():
     assert chance_reciprocal_rank(4, [{2}]) == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
     assert chance_reciprocal_rank(3, [{0, 1}]) == pytest.approx(2 / 3 + 1 / 3 * 1 / 2)
     assert chance_reciprocal_rank(2, [{0, 1}]) == pytest.approx(1)
+    for candidates, gold in ((5, []), (5, [{1}, set()]), (2, [{0, 1, 2}])):
+        with pytest.raises(UserError, match=f"from 1 to {candidates} translations"):
+            chance_reciprocal_rank(candidates, gold)
 
 
 def test_random_vectors_score_at_chance():

@@ -75,6 +75,14 @@ def test_values_without_scatter_are_decided_by_the_sign_test() -> None:
     assert part(above(), "", of(*[0.1] * 5)).p == (1 / 32, 1, 1)
     assert part(above(), "", of(*[-0.1] * 5)).p == (1, 1 / 32, 1 / 32)
     assert part(above(), "", of(*[0.0] * 5)).p == (1, 1, 1)
+    rounded = (0.9 - 0.8, 0.4 - 0.3, 0.7 - 0.6)
+    assert part(above(), "", of(*rounded)).p == (1 / 8, 1, 1) and part(above(0.1), "", of(*rounded)).p == (1, 1, 1)
+
+
+def test_languages_without_scatter_are_decided_by_how_many_values_lie_on_either_side() -> None:
+    found = part(above(), "", Sample((0.3, 0.3, -0.1, -0.1, 0.2, 0.2), "seeds", ("fr", "fr", "hi", "hi", "ru", "ru")))
+    sides = (stats.binomtest(4, 6, alternative="greater").pvalue, stats.binomtest(2, 6, alternative="greater").pvalue)
+    assert found.interval.low == found.interval.high and found.p[:2] == pytest.approx(sides)
 
 
 @pytest.mark.parametrize(

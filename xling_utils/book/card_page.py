@@ -26,6 +26,7 @@ WHOLE = ("layer", "beside_layer", "step", "n")
 """Columns of whole numbers."""
 BARS = "Bars are 95 % bootstrap intervals over sentences."
 LIKENESS = "Likeness (debiased linear CKA) of layers that read English and layers that read the others, their mean."
+BLANK = " Blank are layers that have the same for every sentence."
 
 
 def write(card: Card, folder: Path) -> Path:
@@ -86,13 +87,13 @@ def as_page(card: Card) -> str:
     ]
     names_of = shapes.LANGUAGE_NAMES
     languages = [
-        (names_of[each["language"]], parts(each["original"]), parts(each["zero_mean"]), (f"{each['cka']:.3f}", ""))
+        (names_of[each["language"]], *(parts(each[name]) for name in ("original", "zero_mean", "cka")))
         for each in card.by_language()
     ]
     figures = [
         (_profile(card, names.METHODS[0]), f"Translations found by the nearest English sentence. {BARS}"),
         (_profile(card, names.METHODS[1]), f"The same after each language's mean was taken out. {BARS}"),
-        (_likeness(card), LIKENESS),
+        (_likeness(card), LIKENESS + (BLANK if card.of("cka_between_layers")["value"].isna().any() else "")),
     ]
     if card.against is not None:
         figures.append((_beside(card), f"The same of its layers and those of {card.against}, on the same sentences."))
@@ -105,8 +106,9 @@ def as_page(card: Card) -> str:
 
 
 def parts(value: Interval) -> tuple[str, str]:
-    """A value and its bounds, where it has any."""
-    return f"{value.value:.3f}", "" if math.isnan(value.low) else f"[{value.low:.3f}, {value.high:.3f}]"
+    """A value, or a dash without one, and its bounds, where it has any."""
+    shown = "–" if math.isnan(value.value) else f"{value.value:.3f}"
+    return shown, "" if math.isnan(value.low) else f"[{value.low:.3f}, {value.high:.3f}]"
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

@@ -122,7 +122,7 @@ class Card:
                 "language": language,
                 "original": _interval(self.of("p_at_1", source=language, layer=layer, method=ORIGINAL).iloc[0]),
                 "zero_mean": _interval(self.of("p_at_1", source=language, layer=layer, method=ZERO_MEAN).iloc[0]),
-                "cka": float(self.of("cka_debiased", target=language, layer=layer)["value"].iloc[0]),
+                "cka": _interval(self.of("cka_debiased", target=language, layer=layer).iloc[0]),
             }
             for language in self.languages
         ]

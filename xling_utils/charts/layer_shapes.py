@@ -160,7 +160,7 @@ def between_layers(rows: pd.DataFrame, x_title: str, y_title: str, description: 
     """A square a pair of layers, darker the higher ``value`` is. ``rows`` has columns ``layer``, upwards, and
     ``beside_layer``, to the right."""
     chart = alt.Chart(rows, name=FIELDS).mark_rect().encode(
-        x=alt.X("beside_layer:O", title=x_title, axis=alt.Axis(labelAngle=0)),
+        x=alt.X("beside_layer:O", sort="ascending", title=x_title, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("layer:O", sort="descending", title=y_title),
         color=alt.Color("value:Q", title=None, scale=alt.Scale(range=list(SHADES), domain=[0, 1], clamp=True)),
         tooltip=["layer:O", "beside_layer:O", alt.Tooltip("value:Q", format=".2f")],

@@ -155,19 +155,8 @@ def _repeats(part: Part, new: float, verdict: str, tests: int, language: str) ->
     if verdict == FAILS:
         short = 2 * part.p[2] <= LEVEL  # of what matters, or of the bound itself
         return not short or margin(part.test, new) <= part.matters
-    low, high = _predicted(part, language, LEVEL / tests)
+    low, high = part.predicted(language, LEVEL / tests)
     return low <= new <= high
-
-
-def _predicted(part: Part, language: str, level: float) -> tuple[float, float]:
-    """Where one more value of the sample of ``part`` lies, but for a chance of ``level``: of seeds that take languages
-    in turn, one of ``language``."""
-    from scipy.special import stdtrit
-
-    n, languages = part.interval.n, max(1, len(part.means))
-    middle = part.means.get(language, part.interval.value)
-    half = float(stdtrit(n - languages, 1 - level / 2)) * part.scatter * (1 + languages / n) ** 0.5
-    return middle - half, middle + half
 
 
 def write(found: pd.DataFrame, seed: int) -> Path:

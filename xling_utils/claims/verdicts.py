@@ -24,7 +24,8 @@ class Part:
     """One test of a claim: the ``measure`` it was made on (empty where the claim names its own), mean and 95 %
     ``interval`` over ``unit``, and one-sided p-values: that the bound is kept, that it is broken, and that what the
     claim says is less than ``matters``, the smallest effect of interest (0: the bound is what matters). ``means`` are
-    those of the languages that seeds took in turn; the interval is then that of their mean."""
+    those of the languages that seeds took in turn, each over ``counts`` of them; the interval is then that of their
+    mean."""
 
     test: Predicate
     measure: str
@@ -33,6 +34,7 @@ class Part:
     p: tuple[float, float, float]
     matters: float = 0.0
     means: Mapping[str, float] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -50,11 +52,25 @@ class Part:
 
     @property
     def scatter(self) -> float:
-        """The standard deviation of the values, of one language where they took several; NaN of fewer than two."""
+        """The standard error times the root of the number of values: their standard deviation, or that of one language
+        where they took several in turn and as many seeds each; NaN of fewer than two."""
         from scipy.special import stdtrit
 
         half = (self.interval.high - self.interval.low) / 2
         return half * self.interval.n**0.5 / float(stdtrit(self._freedom, 0.975)) if self.interval.n > 1 else math.nan
+
+    def predicted(self, language: str, level: float) -> tuple[float, float]:
+        """Where one more value lies, but for a chance of ``level``: of seeds that took languages in turn, one of
+        ``language``."""
+        from scipy.special import stdtrit
+
+        n = self.interval.n
+        shares = [1 / count for count in self.counts.values()] or [1 / n]
+        deviation = self.scatter * len(shares) / (n * sum(shares)) ** 0.5  # within a language
+        own = 1 / self.counts[language] if language in self.counts else len(shares) / n
+        middle = self.means.get(language, self.interval.value)
+        half = float(stdtrit(self._freedom, 1 - level / 2)) * deviation * (1 + own) ** 0.5
+        return middle - half, middle + half
 
     @property
     def _freedom(self) -> int:
@@ -126,7 +142,9 @@ def part(test: Predicate, measure: str, found: Sample, matters: float = 0.0) -> 
     estimate = Estimate.of(found.values, found.languages)
     holds, fails = _sides(test, estimate)
     _, small = _sides(test, estimate, matters)
-    return Part(test, measure, estimate.interval(), found.unit, (holds, fails, small), matters, estimate.means)
+    return Part(
+        test, measure, estimate.interval(), found.unit, (holds, fails, small), matters, estimate.means, estimate.counts
+    )
 
 
 def holm(ps: Sequence[float]) -> list[float]:

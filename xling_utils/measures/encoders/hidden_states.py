@@ -119,11 +119,16 @@ class LanguageModel:
     def states(self, texts: Sequence[str], places: int = PLACES) -> Iterator[States]:
         """States of ``texts`` at every layer, as many texts at a time as fill so many ``places``, and one at least.
         Texts of about the same length are read together, so the batches are in no order; texts longer than the model
-        takes are cut. Raises :class:`UserError` if the tokenizer has ids that the model does not know."""
+        takes are cut, and a batch of none that has a token has no place. Raises :class:`UserError` if the tokenizer has
+        ids that the model does not know."""
         blocks = blocks_of(self.model)
         for start in range(0, len(texts), CHUNK):
             encoded = self._encoded(texts[start : start + CHUNK])
-            for rows in _by_length([len(ids) for ids in encoded["input_ids"]], places):
+            lengths = [len(ids) for ids in encoded["input_ids"]]
+            for rows in _by_length(lengths, places):
+                if not any(lengths[row] for row in rows):
+                    yield self._nothing([start + row for row in rows])
+                    continue
                 inputs = self._padded({name: [of[row] for row in rows] for name, of in encoded.items()})
                 special = inputs.pop("special_tokens_mask").bool()
                 with recording(blocks) as kept:
@@ -131,6 +136,12 @@ class LanguageModel:
                 tokens = inputs["attention_mask"].bool()
                 layers = torch.stack([state_of(output) for output in kept]).float()
                 yield States([start + row for row in rows], layers, tokens, special & tokens, inputs["input_ids"])
+
+    def _nothing(self, rows: list[int]) -> States:
+        device, no = self.model.device, (len(rows), 0)
+        layers = torch.zeros(self.layers + 1, *no, int(self.model.config.hidden_size), device=device)
+        none = torch.zeros(no, dtype=torch.bool, device=device)
+        return States(rows, layers, none, none, torch.zeros(no, dtype=torch.int64, device=device))
 
     def encode(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """``texts`` as inputs and ``special_tokens_mask``, padded on the right and cut to what the model takes."""

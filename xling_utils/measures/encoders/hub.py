@@ -151,7 +151,7 @@ def key(lm: LanguageModel) -> str:
     digest = hashlib.sha256(repr((sorted(config.items()), pieces, tokenizer.model_max_length)).encode())
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
-        digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()[:KEY_DIGITS]
 
 

@@ -43,10 +43,13 @@ def variance_share(of: Mapping[str, Array]) -> npt.NDArray[np.float64]:
     all languages have the same mean, 1 where a language has one state for all its tokens.
 
     ``of[language]`` (layers + 1, tokens, d); languages count alike, whatever their number of tokens. Raises
-    :class:`UserError` on fewer than two languages.
+    :class:`UserError` on fewer than two languages, on one of no tokens, and on different layers or widths.
     """
     if len(of) < 2:
         raise UserError("variance between languages: takes at least two languages")
+    if len({(len(x), x.shape[-1]) for x in of.values()}) > 1 or not all(x.shape[1] for x in of.values()):
+        shapes = ", ".join(f"{language} {x.shape}" for language, x in of.items())
+        raise UserError(f"variance between languages: takes (layers, tokens, d), alike but for tokens, not {shapes}")
     means = np.stack([x.mean(axis=1, dtype=np.float64) for x in of.values()])
     within = np.mean([x.var(axis=1, dtype=np.float64).sum(axis=1) for x in of.values()], axis=0)
     between = means.var(axis=0).sum(axis=1)

@@ -153,7 +153,7 @@ def means_by_unit(lm: LanguageModel, sentences: Sequence[str]) -> dict[str, npt.
     total, count = torch.zeros(()), torch.zeros(len(UNITS), dtype=torch.float64)
     for found in lm.states(sentences):
         of_tokens, of_sentences = (found.tokens & ~found.special).double(), found.tokens.double()
-        of_sentences /= of_sentences.sum(dim=1, keepdim=True)
+        of_sentences /= of_sentences.sum(dim=1, keepdim=True).clamp(min=1)  # one of no token counts for nothing
         if lm.pooling != "mean":
             of_sentences = found.weights(lm.pooling).double()
         weights = torch.stack([of_tokens, of_sentences])

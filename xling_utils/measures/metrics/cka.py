@@ -17,14 +17,16 @@ Array = npt.NDArray[np.floating]
 
 FEWEST = 4
 """Examples that the estimate without bias takes at least."""
+CONSTANT = 1e-6
+"""What examples may differ by, as a share of the largest number, and still be one: what rounding does to float32."""
 
 
 def linear_cka(x: Array, y: Array, debiased: bool = False) -> float:
     """Linear CKA of two representations of the same examples: ``x`` (n, d1) and ``y`` (n, d2) of any float type,
     computed in float64 from products of features, (d1, d2).
 
-    1 for representations that differ by rotation and scale; NaN if either is constant. Raises :class:`UserError` on
-    shapes that do not match, fewer than four examples and numbers that are not finite.
+    1 for representations that differ by rotation and scale; NaN if either is constant (:data:`CONSTANT`). Raises
+    :class:`UserError` on shapes that do not match, fewer than four examples and numbers that are not finite.
     """
     if x.ndim != 2 or y.ndim != 2 or len(x) != len(y):
         raise UserError(f"CKA: representations {x.shape} and {y.shape} are not of the same examples")
@@ -32,6 +34,8 @@ def linear_cka(x: Array, y: Array, debiased: bool = False) -> float:
         raise UserError(f"CKA: takes at least {FEWEST} examples, not {len(x)}")
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise UserError("CKA: a representation holds numbers that are not finite")
+    if _constant(x) or _constant(y):
+        return float("nan")
     x, y = (side - side.mean(axis=0, dtype=np.float64) for side in (x, y))
     scale = _alike(x, x, debiased) * _alike(y, y, debiased)
     return _alike(x, y, debiased) / scale**0.5 if scale > 0 else float("nan")
@@ -53,7 +57,10 @@ def between_layers(x: Array, y: Array) -> npt.NDArray[np.float64]:
 
 def _products(x: Array) -> npt.NDArray[np.float64]:
     """Products of centred examples (n, n), made so that the sum of two such matrices' products estimates the
-    Hilbert-Schmidt criterion without bias (Song et al. 2012, eq. 5, as Szekely and Rizzo 2014, def. 3, centre it)."""
+    Hilbert-Schmidt criterion without bias (Song et al. 2012, eq. 5, as Szekely and Rizzo 2014, def. 3, centre it). NaN
+    where all examples are one, whose products are alike but for their diagonal."""
+    if _constant(x):
+        return np.full((len(x), len(x)), np.nan)
     x = x.astype(np.float64)
     products = x @ x.T
     np.fill_diagonal(products, 0)
@@ -62,6 +69,10 @@ def _products(x: Array) -> npt.NDArray[np.float64]:
     products += sums.sum() / ((n - 1) * (n - 2)) - (sums[:, None] + sums[None]) / (n - 2)
     np.fill_diagonal(products, 0)
     return products
+
+
+def _constant(x: Array) -> bool:
+    return bool(np.abs(x - x[0]).max() <= CONSTANT * np.abs(x).max())
 
 
 def _alike(x: Array, y: Array, debiased: bool) -> float:

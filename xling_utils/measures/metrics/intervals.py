@@ -9,6 +9,8 @@ from statistics import fmean
 
 FEWEST_DRAWN = 3
 """Student's interval of two values is 12.7 standard errors to either side: wider than a chart."""
+ROUNDING = 1e-9
+"""What values may differ by and still be the same: quantities are differences of floats."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +31,17 @@ class Interval:
 @dataclass(frozen=True)
 class Estimate:
     """A mean over ``n`` values with its standard ``error`` and degrees of ``freedom``. Of seeds that took languages in
-    turn it is the mean of the languages' ``means``, and the error is made of what seeds of one language differ by:
-    nothing is said about other languages."""
+    turn it is the mean of the languages' ``means``, each over ``counts`` seeds, and the error is made of what seeds of
+    one language differ by: nothing is said about other languages. ``alike`` are the values that differ by no more than
+    rounding from others of their language, where all do."""
 
     mean: float
     error: float
     freedom: int
     n: int
     means: Mapping[str, float]
+    counts: Mapping[str, int]
+    alike: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, values: Sequence[float], languages: Sequence[str] = ()) -> Estimate:
@@ -50,12 +55,14 @@ class Estimate:
         means = [fmean(group) for group in groups]
         n, freedom = len(values), len(values) - len(groups)
         if freedom < 1:
-            return cls(means[0] if n else math.nan, math.nan, 0, n, {})
+            return cls(means[0] if n else math.nan, math.nan, 0, n, {}, {})
         squares = sum((value - mean) ** 2 for group, mean in zip(groups, means, strict=True) for value in group)
-        alike = all(min(group) == max(group) for group in groups)
-        error = 0.0 if alike else (squares / freedom * sum(1 / len(group) for group in groups)) ** 0.5 / len(groups)
-        by = dict(zip(sorted({*labels}), means, strict=True)) if len(groups) > 1 else {}
-        return cls(fmean(means), error, freedom, n, by)
+        error = (squares / freedom * sum(1 / len(group) for group in groups)) ** 0.5 / len(groups)
+        taken = sorted({*labels}) if len(groups) > 1 else []
+        by, counts = dict(zip(taken, means, strict=False)), dict(zip(taken, map(len, groups), strict=False))
+        if all(_same(min(group), max(group)) for group in groups):
+            return cls(fmean(means), 0.0, freedom, n, by, counts, tuple(values))
+        return cls(fmean(means), error, freedom, n, by, counts)
 
     def interval(self) -> Interval:
         """Student's, at 95 %; without bounds where a single value is there."""
@@ -69,11 +76,20 @@ class Estimate:
         correlations of few languages can be, have no scatter for Student's t: the sign test."""
         from scipy.special import stdtr
 
-        if self.error == 0:
-            chance = 0.5**self.n
-            return (chance if self.mean > bound else 1.0, chance if self.mean < bound else 1.0)
+        if self.alike:
+            apart = [value > bound for value in self.alike if not _same(value, bound)]
+            return _as_many(sum(apart), len(apart)), _as_many(len(apart) - sum(apart), len(apart))
         distance = (self.mean - bound) / self.error
         return float(stdtr(self.freedom, -distance)), float(stdtr(self.freedom, distance))
+
+
+def _same(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
+
+
+def _as_many(heads: int, tosses: int) -> float:
+    """The chance of so many heads or more."""
+    return sum(math.comb(tosses, number) for number in range(heads, tosses + 1)) / 2**tosses
 
 
 def over_seeds(values: Sequence[float], languages: Sequence[str] = ()) -> Interval:
@@ -88,9 +104,9 @@ def share_of_means(parts: Sequence[float], wholes: Sequence[float], languages: S
 
     A ratio of means, since a mean of ratios is ruled by the seeds and languages whose whole is next to nothing. Its
     interval is Student's over what each seed adds to it to first order (the delta method; Cochran, *Sampling
-    Techniques*, 1977, sec. 6.4).
+    Techniques*, 1977, sec. 6.4). NaN of wholes whose mean is zero.
     """
-    size = Estimate.of(wholes, languages).mean
+    size = Estimate.of(wholes, languages).mean or math.nan
     ratio = Estimate.of(parts, languages).mean / size
     return over_seeds(
         [ratio + (part - ratio * whole) / size for part, whole in zip(parts, wholes, strict=True)], languages

@@ -45,12 +45,16 @@ def procrustes_of_blocks(blocks: Iterable[tuple[Array, Array]]) -> npt.NDArray[n
 
 def iterative_normalization(x: Array, rounds: int = 5) -> npt.NDArray[np.float32]:
     """``x`` (n, d) with rows of length 1 whose mean is zero, nearly: both are done in turn, ``rounds`` times
-    (Zhang et al. 2019, sec. 4), the mean last. A zero row has no direction: it counts as the mean at first."""
+    (Zhang et al. 2019, sec. 4), the mean last. A zero row, of a word that was never seen, has no direction: it stays
+    zero and does not count in the mean."""
     x = np.array(x, dtype=np.float32)
     if x.ndim != 2 or not len(x) or not np.isfinite(x).all():
         raise UserError(f"normalization: takes a finite (n, d) array, not {x.shape}")
-    for _ in range(rounds):
-        lengths = np.linalg.norm(x, axis=1, keepdims=True)
-        x /= np.where(lengths > 0, lengths, 1)
-        x -= x.mean(axis=0, dtype=np.float64).astype(np.float32)
+    seen = x.any(axis=1)
+    of = x[seen]
+    for _ in range(rounds if len(of) else 0):
+        lengths = np.linalg.norm(of, axis=1, keepdims=True)
+        of /= np.where(lengths > 0, lengths, 1)
+        of -= of.mean(axis=0, dtype=np.float64).astype(np.float32)
+    x[seen] = of
     return x

@@ -92,7 +92,9 @@ def _best_scores(
 
 
 def nearest(sources: Array, targets: Array, k: int) -> tuple[npt.NDArray[np.int64], Array]:
-    """The ``k`` nearest targets of each source by cosine: rows (n, k) int64, and similarities (n, k)."""
+    """The ``k`` nearest targets of each source by cosine: rows (n, k) int64, and similarities (n, k). Raises
+    :class:`UserError` on shapes that do not match and numbers that are not finite."""
+    _check_widths(sources, targets)
     k = min(k, len(targets))
     index = np.empty((len(sources), k), dtype=np.int64)
     similarity = np.empty((len(sources), k), dtype=np.float32)
@@ -120,7 +122,10 @@ def _largest(scores: Array, k: int) -> tuple[Array, npt.NDArray[np.int64]]:
 
 def chance_reciprocal_rank(candidates: int, gold: Sequence[set[int]]) -> float:
     """Expected mean reciprocal rank of a random order of ``candidates`` targets; as in :func:`ranks`,
-    translations of one source do not compete."""
+    translations of one source do not compete. Raises :class:`UserError` where no source is given, or one with more
+    translations than there are candidates, or with none."""
+    if not gold or not 0 < min(map(len, gold)) <= max(map(len, gold)) <= candidates:
+        raise UserError(f"retrieval: each source takes from 1 to {candidates} translations, all the candidates")
     sizes = Counter(len(own) for own in gold)
     return sum(n * _expected_best(candidates - own, own) for own, n in sizes.items()) / len(gold)
 
@@ -160,14 +165,18 @@ def _resampled(items: int, seed: int, draws: int) -> Array:
 
 
 def _check(sources: Array, targets: Array, gold: Sequence[set[int]]) -> None:
-    if sources.ndim != 2 or targets.ndim != 2 or sources.shape[1] != targets.shape[1]:
-        raise UserError(f"retrieval: sources {sources.shape} and targets {targets.shape} do not match")
+    _check_widths(sources, targets)
     if len(gold) != len(sources) or not len(sources):
         raise UserError(f"retrieval: {len(sources)} sources, {len(gold)} gold sets")
     if any(not own for own in gold):
         raise UserError("retrieval: a source has no translation; leave it out")
     if max(map(max, gold)) >= len(targets) or min(map(min, gold)) < 0:
         raise UserError(f"retrieval: a gold row lies outside the {len(targets)} targets")
+
+
+def _check_widths(sources: Array, targets: Array) -> None:
+    if sources.ndim != 2 or targets.ndim != 2 or sources.shape[1] != targets.shape[1]:
+        raise UserError(f"retrieval: sources {sources.shape} and targets {targets.shape} do not match")
 
 
 def _unit(x: Array, rows: slice | npt.NDArray[np.int64]) -> Array:

@@ -117,11 +117,14 @@ def measure(
     ``scale`` is that of the run: it says how much text is read. ``data`` is the directory of real text. Nothing is
     kept: a chapter's rows are made by :func:`ensure_rows`.
 
-    Raises :class:`UserError` on an unknown task, on a second run for a task that takes one, and on mistakes in the
-    data.
+    Raises :class:`UserError` on an unknown task, on a second run or aligned text of one's own for a task that takes
+    none, and on mistakes in the data.
     """
     if (known := TASKS.get(task.partition(names.ON)[0])) is None:
         raise UserError(f"unknown task {task!r:.80}; known: {'; '.join(TASKS)}")
+    if names.ON in task and known.takes != MODEL:
+        others = "; ".join(name for name, each in TASKS.items() if each.takes == MODEL)
+        raise UserError(f"{task:.80} does not read aligned text of one's own; those that do: {others}")
     if beside is not None and known.takes != PAIR:
         pairs = "; ".join(name for name, each in TASKS.items() if each.takes == PAIR)
         raise UserError(f"{task} takes one run; those that take another beside it: {pairs}")

@@ -71,7 +71,8 @@ def mined(source: Array, target: Array, gold: Sequence[tuple[int, int]]) -> tupl
     """What mining translations out of two unaligned texts finds, and the threshold on cosine that was used.
 
     Each of ``source`` (n, d) proposes its nearest of ``target`` (m, d); pairs above a threshold count as found. The
-    threshold is the best on the sources with even numbers, in the middle of the gap that it may lie in; what is
+    threshold is the best on the sources with even numbers, in the middle of the gap that it may lie in (of equal
+    similarities, between which no threshold lies, it takes all); what is
     returned are the right, the found and the gold pairs of each source with an odd number, int64 (n // 2, 3): none of
     the pairs that are scored has chosen it. ``gold`` are pairs of rows, one a source. Raises :class:`UserError` if a
     half has none.

@@ -60,7 +60,7 @@ class Model(nn.Module):
 
 class Classifier(Model):
     """A label for a pair of texts, by a linear layer on ``[u, v, |u - v|, u * v]``, where u and v are the means of
-    the last layer over premise and hypothesis.
+    the last layer over premise and hypothesis, each with the special tokens of its segment.
 
     These are the features of Conneau et al. (2017, sec. 3.1). A linear layer on ``[CLS]``, the papers' choice,
     needs more than small encoders have: they never learned to gather anything there.
