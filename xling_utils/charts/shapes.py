@@ -224,8 +224,9 @@ def within(rows: alt.Chart, most: int = 1) -> alt.Chart:
 
 
 def measure_choice(measures: Sequence[str], name: str = "Measure ") -> alt.Parameter:
-    """The list below a chart, called ``name``, that picks one of ``measures``, as ``measure_shown``."""
-    chosen = alt.binding_select(options=list(measures), name=name)
+    """The list below a chart, called ``name``, that picks one of ``measures``, as ``measure_shown``; of one alone there
+    is no list."""
+    chosen = alt.binding_select(options=list(measures), name=name) if len(measures) > 1 else alt.Undefined
     return alt.param(name="measure_shown", value=measures[0], bind=chosen)
 
 

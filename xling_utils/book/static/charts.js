@@ -12,6 +12,7 @@
     const narrow = isNarrow(width);
     return {
       background: "transparent",
+      padding: { left: 5, top: 5, bottom: 5, right: 12 }, // half of the last label of an axis
       font: FONT,
       axis: {
         ...text,
@@ -56,10 +57,10 @@
     };
   };
 
-  // A single plot is as wide as its column; composed charts keep their size, and scroll where that is more.
+  // A single plot is as wide as its column, whatever is chosen below it; composed charts keep their size, and scroll where that is more.
   const hasFacet = (encoding = {}) => ["row", "column", "facet"].some((key) => key in encoding);
   const isSingle = (spec) => ("mark" in spec || "layer" in spec) && !hasFacet(spec.encoding);
-  const fitted = (spec, width) => ({ ...spec, width, autosize: { type: "fit-x", contains: "padding" } });
+  const fitted = (spec, width) => ({ ...spec, width, autosize: { type: "fit-x", contains: "padding", resize: true } });
 
   // Legends in columns keep as many as have room for their longest entry.
   const LETTER = 6.8;

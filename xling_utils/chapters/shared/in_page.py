@@ -74,4 +74,4 @@ def error_line(error: UserError) -> str:
         "margin: 8px 0; padding: 4px 10px; border-left: 4px solid #d55e00; background: #fff4ec; color: #1b1b1b; "
         "line-height: 1.5; overflow-wrap: anywhere"
     )
-    return f'<p role="alert" style="{style}">{html.escape(str(error))}</p>'
+    return f'<p role="alert" class="mistake" style="{style}">{html.escape(str(error))}</p>'
