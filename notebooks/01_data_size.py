@@ -98,7 +98,7 @@ data_size.headline(chapter)
 # papers have it overwhelmingly above both.
 
 # %% [markdown]
-# The same numbers as a table, for the recorded seeds where there are any:
+# The same numbers as a table, for the recorded seeds (on a page of your own, for its own):
 
 # %% tags=["hide-input"]
 charts.show(data_size.headline_table(chapter))
@@ -142,7 +142,7 @@ charts.show(data_size.ends_of_training(chapter))
 #
 # Layer 0 is the embedding of the word itself, layer *l* the output of block *l*. Move the slider.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-layers", "caption": "The languages stand in about the same order at every layer, and no block finds more than a hundredth above the embeddings on average; the last finds less.\n\nMean reciprocal rank of English with each language. BERT at the large data size; bars are means over the recorded seeds where there are any, whiskers 95 % intervals."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-layers", "caption": "The languages stand in about the same order at every layer, and no block finds more than a hundredth above the embeddings on average; the last finds less.\n\nMean reciprocal rank of English with each language. BERT at the large data size; bars are means over the recorded seeds (on a page of your own, over its own), whiskers 95 % intervals."}}
 data_size.layers(chapter)
 
 # %% [markdown]

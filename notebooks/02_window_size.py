@@ -108,7 +108,7 @@ window_size.compared(chapter)
 # to the end of the document. The papers widened it where there is little text; we do so with much text as well, beside the
 # encoder that reads as much.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-static-window", "caption": "With much text the widest window takes from word2vec much of what a narrow one gives it; with little text there is little to take.\n\nMean reciprocal rank, centred; recorded seeds with 95 % intervals where there are any. BERT has read as much text as the static vectors without *little data*, in its longest inputs."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-static-window", "caption": "With much text the widest window takes from word2vec much of what a narrow one gives it; with little text there is little to take.\n\nMean reciprocal rank, centred; recorded seeds (on a page of your own, its own) with 95 % intervals. BERT has read as much text as the static vectors without *little data*, in its longest inputs."}}
 window_size.static_windows(chapter)
 
 # %% [markdown] tags=["of-the-record"]

@@ -195,7 +195,7 @@ charts.of_claims(claims.of_chapter(chapter))
 # ## Limits
 #
 # - One token is predicted at each place, so their number stays. Whether their order changes is not measured: BLEU-1 does not look at it.
-# - Tokens that both languages have are not counted. Into English few others are left on real text: at weight 3, in some directions and seeds, none.
+# - Tokens that both languages have are not counted. Into English few others are left on real text: at weight 3, in some directions and seeds, none, and means are over the other seeds.
 # - The best layer and weight of a direction are chosen on the sentences that they are reported on, as in the papers; the figures show all of them.
 # - The numbers of D's tables 4 and 5 (tagging, parsing) are not shown beside ours: the text at hand lacks them.
 

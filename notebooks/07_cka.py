@@ -86,7 +86,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # Those of two, a little, on average over layers and four languages; with French and with German it cannot be told. CKA is .54<!-- value: CKA of one bilingual --> in one encoder and .58<!-- value: CKA of two monolingual --> in two.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are, on average over four languages, more alike than the two languages of one bilingual encoder; in French alone the two cannot be told apart.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds, or this machine's where none are recorded; point at a field for its interval. Choose form and language below the chart."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are, on average over four languages, more alike than the two languages of one bilingual encoder; in French alone the two cannot be told apart.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds (on a page of your own, over its own); point at a field for its interval. Choose form and language below the chart."}}
 cka.heat_map(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]

@@ -219,6 +219,14 @@ def test_intervals_are_over_seeds_else_over_languages_else_over_items() -> None:
     assert (items["value"], items["low"], items["high"]) == (pytest.approx(0.3), 0.0, 0.6)
 
 
+def test_a_seed_without_a_value_is_not_counted() -> None:
+    rows = pd.DataFrame({"layer": 0, "seed": [1, 2, 3], "value": [0.1, float("nan"), 0.3]})
+    (found,) = data_size.summary(rows, ["layer"]).to_dict("records")
+    assert found["value"] == pytest.approx(0.2) and found["seeds"] == 2
+    (nothing,) = data_size.summary(rows[1:2], ["layer"]).to_dict("records")
+    assert nothing["value"] != nothing["value"]
+
+
 def test_real_parts_of_speech_are_recorded_of_every_language_with_an_encoder() -> None:
     table = records.load("01_data_size", "natural")
     found = data_size_figures.classes_by_language(table, scales.scale("natural"))

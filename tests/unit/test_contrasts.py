@@ -307,6 +307,11 @@ def test_any_two_conditions_are_those_of_the_rows_at_every_layer():
         assert own["seeds"].tolist() == [len(rows)]
     many = 1 + wanted["target"].nunique() + wanted["seed"].nunique()
     assert len(found) == many, "the mean of all, of every language, and every seed"
+    guesses = drawn[(drawn["condition"] == "chance") & (drawn["whose"] == "French, all seeds") & (drawn["layer"] == 1)]
+    of_french = words[words["target"] == "fr"].groupby("metric")["value"].mean()
+    of_measure = {"centred": "chance", "plain cosine": "chance", "centred, among all words": "chance_vocabulary"}
+    wanted_of = {measure: of_french[chance] for measure, chance in of_measure.items()}
+    assert guesses.set_index("measure")["value"].to_dict() == pytest.approx(wanted_of)
     alone = table[table["condition"] == "default"]
     assert layer_by_layer.figure(alone, "fr") is None, "there are no two"
 

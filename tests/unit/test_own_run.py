@@ -1,6 +1,7 @@
 """Pages of runs of one's own: no sentence of what the book found on its own."""
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import jupytext
@@ -78,6 +79,15 @@ def test_recorded_verdicts_stand_only_beside_the_books_own_rows() -> None:
         assert not own.of_the_book and listing.of_chapter(own) is None
         assert bool(len(own.recorded)) == (read != ["sw"]), "records of other languages stay away"
         assert own.on_real_text.of_the_book
+
+
+def test_a_page_of_ones_own_shows_what_was_measured_for_it() -> None:
+    book = opened("05_language_means", "controlled", list(LANGUAGES[1:]), 1, "none")
+    measured = book.recorded.head(3).assign(value=0.4321)
+    assert replace(book, measured=measured).both is book.recorded, "whose findings its sentences tell"
+    own = opened("05_language_means", "controlled", ["fr", "de"], 1, "none")
+    assert own.both is own.recorded and len(own.recorded)
+    assert replace(own, measured=measured).both is measured
 
 
 def test_a_figure_says_where_its_numbers_come_from() -> None:

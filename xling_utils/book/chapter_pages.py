@@ -72,6 +72,7 @@ def _make_public(origins: Mapping[str, tuple[str, str]], chapter: str, notebook:
     defaults = default_parameters(chapter, notebook)
     own = of_ones_own(given)
     beside = {scale: origins[scale] for scale in origins if not own or _is_beside(chapter, scale, given)}
+    trained = own and given.get("live", defaults.get("live")) != "none"
     told: dict[str, str] = {}  # scale -> the figure that says at length how its rows are made
     if own:
         own_run.described(notebook, own)
@@ -89,7 +90,8 @@ def _make_public(origins: Mapping[str, tuple[str, str]], chapter: str, notebook:
             rows, made = origins["natural"]
             if rows and scale != "natural" and REAL in _shown(cell, "shown"):
                 recorded = f"{recorded} On real text: {rows}, made {made}.".lstrip()
-            sources = _sources(cell, otherwise="recorded" if recorded else "live")
+            live = not recorded or (trained and "natural" not in figure["name"])
+            sources = _sources(cell, otherwise="live" if live else "recorded")
             if own and sources == {"live"}:
                 recorded = ""
             first, *rest = figure["caption"].split("\n\n")

@@ -52,8 +52,10 @@ class Opened:
 
     @property
     def both(self) -> pd.DataFrame:
-        """The recorded rows, or the measured ones where nothing is recorded: for figures that show one of them."""
-        return self.recorded if len(self.recorded) else self.measured
+        """The recorded rows, or the measured ones where nothing is recorded and on a page of one's own: for figures
+        that show one of them."""
+        own = len(self.measured) and not self.of_the_book
+        return self.measured if own or self.recorded.empty else self.recorded
 
     @property
     def beyond_records(self) -> bool:

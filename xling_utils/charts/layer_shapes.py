@@ -106,9 +106,9 @@ def over_layers(tables: Sequence[pd.DataFrame], metrics: Sequence[str]) -> alt.L
     return framed(lines(alt.Chart(shown), metrics, x, None), f"{', '.join(metrics)} at every layer.")
 
 
-def lines(rows: alt.Chart, kinds: Sequence[str], x: alt.X, y_title: str | None, most: int = 1) -> Any:
-    """A line a kind over ``x`` with bars from ``low`` to ``high``, but not beyond 0 and ``most``, where the measure
-    ends; the legend picks a kind."""
+def lines(rows: alt.Chart, kinds: Sequence[str], x: alt.X, y_title: str | None, most: str = "1") -> Any:
+    """A line a kind over ``x`` with bars from ``low`` to ``high``, but not beyond 0 and ``most``, an expression, where
+    the measure ends; the legend picks a kind."""
     pick, base = by_kind(within(rows, most), kinds, "kind:N", str(x.shorthand))
     y, bottom = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=True)), alt.Y("bottom:Q", title=y_title)
     there = _there(rows, kinds)

@@ -36,7 +36,7 @@ def pairs(
     chosen = (
         within(alt.Chart())  # `rows`, which all layers share: Altair writes them once
         .transform_filter("datum.whose == whose_shown")
-        .transform_filter(f"datum.measure == measure_shown || datum.condition == '{CHANCE}'")
+        .transform_filter("datum.measure == measure_shown")
     )
     nothing = alt.Chart(pd.DataFrame([{}]))  # for marks of the legend
     layers = [

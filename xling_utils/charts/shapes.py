@@ -216,9 +216,9 @@ def layer_choice(layer: int, layers: int) -> alt.Parameter:
     return alt.param(name="layer_shown", value=layer, bind=slider)
 
 
-def within(rows: alt.Chart, most: int = 1) -> alt.Chart:
-    """``rows`` with ``bottom`` and ``top``: the ends of their intervals, but not beyond 0 and ``most``, where the
-    measure ends; none where there is no interval."""
+def within(rows: alt.Chart, most: str = "1") -> alt.Chart:
+    """``rows`` with ``bottom`` and ``top``: the ends of their intervals, but not beyond 0 and ``most``, an expression,
+    where the measure ends; none where there is no interval."""
     ends = {"bottom": "max(0, datum.low)", "top": f"min({most}, datum.high)"}
     return rows.transform_calculate(**{name: f"isValid(datum.low) ? {end} : null" for name, end in ends.items()})
 

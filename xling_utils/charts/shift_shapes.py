@@ -13,8 +13,8 @@ from xling_utils.charts.shapes import framed, layer_choice, measure_choice, name
 
 WEIGHT = alt.X("weight:Q", title="weight of the shift", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(padding=14))
 
-PERCENT = 100
-"""Where BLEU ends."""
+MOST = "datum.measure == 'BLEU-1' ? 100 : 1"
+"""Where the chosen measure ends: BLEU is in percent."""
 ROOM = 60
 """Pixels to the right of the axes, for differences."""
 
@@ -33,7 +33,7 @@ def over_weights(
         name="language_shown", value=languages[0], bind=alt.binding_select(options=list(languages), name="Language ")
     )
     chosen = "datum.measure == measure_shown && datum.language == language_shown && datum.layer == layer_shown"
-    chart = lines(alt.Chart(rows).transform_filter(chosen), kinds, WEIGHT, None, most=PERCENT)
+    chart = lines(alt.Chart(rows).transform_filter(chosen), kinds, WEIGHT, None, most=MOST)
     return framed(chart.add_params(measure_choice(measures), language, layer_choice(layer, layers)), description)
 
 

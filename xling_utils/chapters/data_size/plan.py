@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -109,7 +110,8 @@ def with_sources(live: pd.DataFrame, recorded: pd.DataFrame) -> list[tuple[str, 
 
 def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Mean over seeds with Student's 95 % interval as charts show it (:meth:`Interval.drawn`): columns ``by``,
-    ``value``, ``low``, ``high``, ``seeds``. A column ``partner`` names the language that a seed took in turn."""
+    ``value``, ``low``, ``high``, ``seeds``, of those that have a value. A column ``partner`` names the language that a
+    seed took in turn."""
     found = []
     rows = rows if "partner" in rows else rows.assign(partner="")
     means = rows.groupby([*by, "seed", "partner"], sort=False)["value"].mean()
@@ -117,7 +119,8 @@ def summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     for (*key, _, partner), mean in zip(means.index, means.tolist(), strict=True):
         values.setdefault(tuple(key), []).append((mean, partner))
     for key, seeds in values.items():
-        interval = over_seeds(*zip(*seeds, strict=True)).drawn()
+        there = [seed for seed in seeds if not math.isnan(seed[0])] or seeds
+        interval = over_seeds(*zip(*there, strict=True)).drawn()
         found.append(
             dict(zip(by, key, strict=True))
             | {"value": interval.value, "low": interval.low, "high": interval.high, "seeds": interval.n}

@@ -20,7 +20,7 @@ def figure(chapter: Opened) -> Any:
     """Figure: every condition in each of its languages, for the measure that the reader picks; none of no runs."""
     from xling_utils.charts.shapes import ORIGIN
 
-    found = _rows(chapter)
+    found = chapter.both
     rows = figures.means_of_languages(figures.each_language(found, chapter.sizes, "condition"), "condition")
     rows[ORIGIN] = "this machine" if found is chapter.measured else "recorded"
     floor = figures.floors(found[found["target"].isin(targets(found))])
@@ -33,7 +33,7 @@ def less(chapter: Opened) -> pd.DataFrame | None:
     its 95 % interval in each measure. None where there is nothing to compare."""
     from xling_utils.charts import LANGUAGE_NAMES
 
-    every = figures.each_language(_rows(chapter), chapter.sizes, "condition")
+    every = figures.each_language(chapter.both, chapter.sizes, "condition")
     if chapter.base not in every:
         return None
     close = every.pop(chapter.base)
@@ -48,12 +48,6 @@ def less(chapter: Opened) -> pd.DataFrame | None:
         if condition in rows["condition"].unique()
     ]
     return pd.DataFrame(found) if found else None
-
-
-def _rows(chapter: Opened) -> pd.DataFrame:
-    """What was recorded, or on a page of one's own what was measured for it: some languages of either may be others."""
-    own = len(chapter.measured) and not chapter.of_the_book
-    return chapter.measured if own else chapter.both
 
 
 def _more(close: pd.DataFrame, distant: pd.DataFrame, condition: str, measure: str) -> str | None:

@@ -12,23 +12,24 @@ from xling_utils.measures.names import WORDS
 
 MEASURES = {"mrr_centred": "centred", "mrr": "plain cosine", "mrr_vocabulary": "centred, among all words"}
 """Metric of word retrieval -> its name in the list below the chart."""
+CHANCES = {"mrr_centred": "chance", "mrr": "chance", "mrr_vocabulary": "chance_vocabulary"}
+"""What a random order would have of each."""
 ALL = "all languages, all seeds"
 
 
 def rows(table: pd.DataFrame, base: str) -> pd.DataFrame:
     """``condition, whose, measure, layer, value, low, high, seeds`` of a ``table`` with a column ``condition``: means
     over seeds with Student's intervals, and each run with that over the dictionary's words; where seeds take languages
-    in turn, those of all in their own, too (:func:`of_partners`). Chance is a condition."""
+    in turn, those of all in their own, too (:func:`of_partners`). Chance, of each measure its own, is a condition."""
     from xling_utils.charts import LANGUAGE_NAMES, pair_shapes
 
     found = table[(table["task"] == WORDS) & table["step"].isna() & table["layer"].notna()]
-    found = found[found["metric"].isin([*MEASURES, "chance"])]
-    chance = found["metric"] == "chance"
-    found = found.assign(
-        condition=found["condition"].where(~chance, pair_shapes.CHANCE),
-        measure=found["metric"].map(MEASURES).fillna(""),
-        language=found["target"].map(LANGUAGE_NAMES),
-    )
+    chance = [
+        found[found["metric"] == by].assign(metric=metric, condition=pair_shapes.CHANCE)
+        for metric, by in CHANCES.items()
+    ]
+    found = pd.concat([found[found["metric"].isin(MEASURES)], *chance])
+    found = found.assign(measure=found["metric"].map(MEASURES), language=found["target"].map(LANGUAGE_NAMES))
     keys = ["condition", "measure", "layer"]
     in_turn = of_partners(found, base)
     every = [summary(in_turn, keys).assign(whose=ALL)] if in_turn["partner"].nunique() > 1 else []
