@@ -109,6 +109,15 @@ def test_a_stack_gives_the_runs_that_its_seeds_give_alone(tmp_path, alone):
         assert losses(there[0])[-1][1] < losses(there[0])[0][1] - 0.5, "nothing was learnt"
 
 
+def test_weight_decay_brings_no_id_to_life_that_an_encoder_lacks(tmp_path):
+    training = replace(TRAINING, steps=20, weight_decay=120.0, snapshots=0)  # as much as of many thousand steps
+    specs = [spec(seed, training) for seed in SEEDS[:2]]
+    found = stack(tmp_path / "stack", specs)
+    assert len({extras["vocabulary"] for _, extras in found.values()}) == 2
+    for one in specs:
+        assert_same(trained(tmp_path / str(one.seed), one)[:2], found[one])
+
+
 def test_a_stopped_stack_goes_on_as_one_and_in_single_runs(tmp_path, alone, monkeypatch):
     monkeypatch.setattr(pretraining, "CHECKPOINT_SECONDS", 0.0)
     with pytest.raises(Interrupted):

@@ -6,6 +6,7 @@ import errno
 import gc
 import tempfile
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 
 import datasets
@@ -29,7 +30,12 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_text_reads_as_in_memory(temporary: Path) -> None:
-    text = memory_mapped.text(iter(ROWS))
+    def read() -> Iterator[tuple[str, int]]:
+        for row in ROWS:
+            assert not list(temporary.iterdir()), "what is being written has no name that an end could leave behind"
+            yield row
+
+    text = memory_mapped.text(read())
     assert list(memory_mapped.rows(text)) == ROWS
     assert text.features == {"text": datasets.Value("string"), "document": datasets.Value("int64")}
     assert not list(temporary.iterdir())

@@ -151,6 +151,15 @@ def test_damage_is_found_set_aside_and_can_be_replaced(
     assert store.get(KEY) is not None
 
 
+def test_a_damaged_run_that_cannot_be_set_aside_is_not_trained_in_vain(store: RunStore) -> None:
+    _remove_manifest(put(store))
+    (store.root / ".damaged").write_text("no folder")
+    assert store.get(KEY) is None
+    with pytest.raises(UserError, match=f"{KEY}: stands where run {KEY} is to be stored"):
+        put(store)
+    assert (store.root / KEY).is_dir()
+
+
 def test_a_run_that_cannot_be_read_now_is_not_taken_for_damaged(store: RunStore) -> None:
     put(store)
     taken: list[int] = []

@@ -15,7 +15,7 @@ from xling_utils.charts.shapes import (
     MEAN,
     framed,
     measure_choice,
-    named_below,
+    named_beside,
     tooltip,
     within,
 )
@@ -92,7 +92,7 @@ def contrasts(
     chart = alt.layer(bars, marks, *floor_lines(floors))
     line_height = max(36, 14 * len(heights))  # room for the marks of a condition, one below the other
     height = max(120, line_height * len(conditions))
-    return framed(chart.add_params(measure), description, height, title=named_below(measure))
+    return framed(chart.add_params(measure), description, height, title=named_beside(measure))
 
 
 def floor_lines(floors: pd.DataFrame) -> tuple[alt.Chart, alt.Chart]:

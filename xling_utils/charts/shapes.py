@@ -7,7 +7,7 @@ cannot see it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import pandas as pd
@@ -230,9 +230,10 @@ def measure_choice(measures: Sequence[str], name: str = "Measure ") -> alt.Param
     return alt.param(name="measure_shown", value=measures[0], bind=chosen)
 
 
-def named_below(measure: alt.Parameter) -> alt.TitleParams:
-    """The chosen ``measure`` as the title of the axis below a chart; an axis itself cannot say what is chosen."""
-    return alt.TitleParams(alt.ExprRef(measure.name), orient="bottom", anchor="middle", fontSize=11, offset=8)
+def named_beside(measure: alt.Parameter, side: Literal["bottom", "left"] = "bottom") -> alt.TitleParams:
+    """The chosen ``measure`` as the title of the axis on that side of a chart; an axis itself cannot say what is
+    chosen."""
+    return alt.TitleParams(alt.ExprRef(measure.name), orient=side, anchor="middle", fontSize=11, offset=8)
 
 
 def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from xling_utils.charts.contrast_shapes import NAME_OF_A_FLOOR, floor_lines
 from xling_utils.charts.layer_shapes import by_kind, lines
-from xling_utils.charts.shapes import framed, layer_choice, measure_choice, named_below
+from xling_utils.charts.shapes import framed, layer_choice, measure_choice, named_beside
 
 WEIGHT = alt.X("weight:Q", title="weight of the shift", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(padding=14))
 
@@ -33,8 +33,12 @@ def over_weights(
         name="language_shown", value=languages[0], bind=alt.binding_select(options=list(languages), name="Language ")
     )
     chosen = "datum.measure == measure_shown && datum.language == language_shown && datum.layer == layer_shown"
-    chart = lines(alt.Chart(rows).transform_filter(chosen), kinds, WEIGHT, None, most=MOST)
-    return framed(chart.add_params(measure_choice(measures), language, layer_choice(layer, layers)), description)
+    chart, measure = (
+        lines(alt.Chart(rows).transform_filter(chosen), kinds, WEIGHT, None, most=MOST),
+        measure_choice(measures),
+    )
+    chart = chart.add_params(measure, language, layer_choice(layer, layers))
+    return framed(chart, description, title=named_beside(measure, "left"))
 
 
 def over_weights_only(rows: pd.DataFrame, *, kinds: Sequence[str], y_title: str, description: str) -> alt.LayerChart:
@@ -84,6 +88,6 @@ def by_language(
         chart,
         description,
         height,
-        title=named_below(measure),
+        title=named_beside(measure),
         padding={"left": 5, "top": 5, "right": ROOM, "bottom": 5},
     )

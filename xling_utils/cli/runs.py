@@ -22,7 +22,7 @@ def list_runs(as_json: Json = False) -> None:
     """List the stored runs."""
     store = _store()
     rows = [_row(store.root / key) for key in store.keys()]  # noqa: SIM118
-    print(to_json(rows) if as_json else aligned(rows) or f"no runs in {store.root}")
+    print(to_json(rows) if as_json else aligned(rows) or printable(f"no runs in {store.root}"))
 
 
 @app.command()
@@ -42,7 +42,7 @@ def verify() -> int:
     problems = store.verify()
     for key, problem in problems.items():
         print(printable(f"{key}: {problem}"))
-    print(f"{len(store.keys())} runs in {store.root}, {len(problems)} damaged")
+    print(printable(f"{len(store.keys())} runs in {store.root}, {len(problems)} damaged"))
     return 1 if problems else 0
 
 
@@ -55,7 +55,7 @@ def prune(
     if unknown := sorted(set(keep or ()) - set(store.keys())):
         raise UserError(f"no run {unknown[0]!r} in {store.root}, so nothing is removed")
     removed = store.prune(keep=keep or None)
-    print("\n".join(removed) if removed else "nothing to remove")
+    print("\n".join(map(printable, removed)) if removed else "nothing to remove")
 
 
 def _row(path: Path) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Text and arrays that grow on disk and are then mapped into memory: what a run holds does not grow with its corpus.
 
-They lie in temporary files (``TMPDIR``) that lose their names as soon as they are open, so nothing is left behind,
-however a process ends.
+They lie in temporary files (``TMPDIR``) that have no name once they are open, so nothing is left behind, however a
+process ends.
 """
 
 from __future__ import annotations
 
+import mmap
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -35,12 +36,13 @@ def text(rows: Iterable[tuple[str, int]]) -> Dataset:
 
     schema = pa.schema({"text": pa.string(), "document": pa.int64()})
     remaining = iter(rows)
-    with _room(), tempfile.NamedTemporaryFile(suffix=".arrow") as file:
+    with _room(), tempfile.TemporaryFile() as file:
         with pa.ipc.new_file(file, schema) as writer:
             while batch := list(islice(remaining, ROWS)):
                 writer.write_batch(pa.record_batch([list(column) for column in zip(*batch, strict=True)], schema))
         file.flush()
-        table = pa.ipc.open_file(pa.memory_map(file.name)).read_all()
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        table = pa.ipc.open_file(pa.py_buffer(mapped)).read_all()
     return Dataset(table, fingerprint=uuid4().hex)  # one of its own making would be a hash of all text
 
 

@@ -72,7 +72,7 @@ class Children:
     def start(self, command: Sequence[str], log: Path, environment: dict[str, str]) -> subprocess.Popen[str]:
         """Starts a child whose standard error goes to ``log``. Raises :class:`RuntimeError` after
         :meth:`end`."""
-        with self.guard, log.open("w", encoding="utf-8") as stderr:
+        with self.guard, writable(log), log.open("w", encoding="utf-8") as stderr:
             if self.ended:
                 raise RuntimeError("ended before it began")
             # A session of its own: an interrupt typed at the terminal reaches the parent only, which then

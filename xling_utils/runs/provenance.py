@@ -55,10 +55,17 @@ def _processor() -> str:
 
 
 def _commit() -> str | None:
-    """The commit of this package's checkout, marked ``+`` with uncommitted changes; None outside of one."""
+    """The commit of this package's checkout, marked ``+`` with uncommitted changes; None outside of one, in a checkout
+    of something else too."""
     here = Path(__file__).parent
+
+    def git(*command: str) -> str:
+        asked = ["git", "-C", str(here), *command]
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
     try:
-        git = ["git", "-C", str(here), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]
-        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+        if git("rev-parse", "--show-prefix") != f"{here.parent.name}/{here.name}/":
+            return None
+        return git("describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+")
     except (OSError, subprocess.CalledProcessError):
         return None

@@ -70,6 +70,9 @@ class Stack:
             if isinstance(block, Block):
                 block.fused = False  # backward passes of the fused kernels refuse the strides and types of vmap
         names = {id(weight): name for name, weight in first.named_parameters()}
+        self._bias = names[id(first.of(first.languages[0]).decoder_bias)]
+        self._lacks = torch.arange(size) >= torch.tensor([_words(trainee.model) for trainee in trainees])[:, None]
+        self._lacks = self._lacks.to(self.accelerator.device)
         matrices = {
             parts: [self._weights[names[id(weight)]] for weight in several]
             for parts, several in first.matrices().items()
@@ -82,7 +85,8 @@ class Stack:
     def losses(self, batch: dict[str, Tensor]) -> Tensor:
         """(encoders, rows, ...) of each tensor -> (encoders,)."""
         one = vmap(lambda weights, own: functional_call(self.model, weights, (), own), randomness="different")
-        return one(self._weights, batch)
+        bias = self._weights[self._bias].masked_fill(self._lacks, NEVER)  # which weight decay would bring to life
+        return one(self._weights | {self._bias: bias}, batch)
 
     @torch.no_grad()
     def hand_over(self) -> None:
@@ -108,12 +112,11 @@ def _words(model: Encoders) -> int:
 
 
 def _padded(model: Encoders, size: int) -> Encoders:
-    """A copy whose vocabulary has ``size`` ids; those that are new are never predicted."""
+    """A copy whose vocabulary has ``size`` ids."""
     model = copy.deepcopy(model)
     encoder = model.of(model.languages[0])
-    new = size - _words(model)
     encoder.words.weight = Parameter(_grown(encoder.words.weight.detach(), size))
-    encoder.decoder_bias = Parameter(F.pad(encoder.decoder_bias.detach(), (0, new), value=NEVER))
+    encoder.decoder_bias = Parameter(_grown(encoder.decoder_bias.detach(), size))
     return model
 
 

@@ -128,7 +128,9 @@ class RunStore:
     def writing(self, key: str, spec: RunSpec) -> Iterator[Draft]:
         """A draft for the run; the caller holds :meth:`lock`. At the end of the block the spec, the
         provenance and the manifest are added and the whole takes its place in one step. An error leaves
-        nothing behind; a full or read-only disk raises :class:`UserError`."""
+        nothing behind; a full or read-only disk raises :class:`UserError`, and so does what is in the place already."""
+        if (self.root / key).exists():
+            raise UserError(f"{self.root / key}: stands where run {key} is to be stored; move it away")
         partial_root = self.folder(".partial")
         for abandoned in partial_root.glob(f"{key}-*"):  # of a process that was killed: we hold the lock
             shutil.rmtree(abandoned, ignore_errors=True)

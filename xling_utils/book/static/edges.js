@@ -17,6 +17,6 @@
     page.theme = "light";
   });
   addEventListener("afterprint", () => {
-    page.theme = before;
+    if (before) page.theme = before;
   });
 })();
