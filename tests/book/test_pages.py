@@ -322,6 +322,41 @@ def test_a_chart_is_not_wider_than_the_paper(sample_html: Path, browser: Browser
     assert len(beyond) == 1 and beyond[0] <= 1
 
 
+OUTSIDE = """const figure = document.querySelector("#fig-overlap"), list = figure.querySelector(".vega-bind select");
+if (arguments[0]) {
+  list.value = [...list.options].find((option) => option.textContent.includes(arguments[0])).value;
+  list.dispatchEvent(new Event("change", {bubbles: true}));
+}
+const svg = figure.querySelector("svg"), { left, right } = svg.getBoundingClientRect();
+const legend = [...svg.querySelectorAll(".role-legend-label text")].map((text) => text.textContent);
+return [legend, [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim()).map((text) =>
+  [text.textContent, text.getBoundingClientRect()]).filter(([, box]) => box.left < left - 1 || box.right > right + 1)
+  .map(([text]) => text)]"""
+
+
+def test_a_chart_is_laid_out_again_when_something_is_chosen(book: Path, browser: Browser) -> None:
+    browser.open(book / "notebooks" / "03_overlap.html", PHONE)
+    before, outside = browser.run(OUTSIDE, "")
+    assert outside == []
+    browser.run(OUTSIDE, "inference")
+    browser.wait(lambda: browser.run(OUTSIDE, "")[0] != before, "the legend does not name the papers")
+    browser.wait(lambda: browser.run(OUTSIDE, "")[1] == [], "a name is cut")
+
+
+BEYOND = """return [...document.querySelectorAll(".bd-article :is(table, pre, svg.marks)")]
+  .filter((box) => box.getClientRects().length && box.getBoundingClientRect().right > innerWidth + 1)
+  .map((box) => box.textContent.trim().slice(0, 60))"""
+
+
+@pytest.mark.parametrize("page", ["book/controlled_world", "book/sizes", "book/run/model", "notebooks/06_mds"])
+def test_paper_cuts_nothing_that_a_screen_scrolls(page: str, book: Path, browser: Browser) -> None:
+    browser.open(book / f"{page}.html", 720)  # about A4
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    beyond = browser.run(BEYOND)
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert beyond == []
+
+
 def test_chart_offers_its_data(sample_html: Path, browser: Browser) -> None:
     browser.open(sample_html / "notebooks" / "01_sample.html")
     names, text = browser.run(
