@@ -81,7 +81,8 @@ def _make_public(origins: Mapping[str, tuple[str, str]], chapter: str, notebook:
         for key in ("papermill", "execution"):
             cell["metadata"].pop(key, None)
         if figure := cell["metadata"].get("mystnb", {}).get("figure"):
-            scale = "natural" if "natural" in figure["name"] else given.get("scale", defaults.get("scale"))
+            of_real_text = "natural" in figure["name"]
+            scale = "natural" if of_real_text else given.get("scale", defaults.get("scale"))
             rows, made = beside.get(scale, ("", ""))
             drawn = bool(cell["outputs"])
             if drawn and len(made) > AT_LENGTH and told.setdefault(scale, figure["name"]) != figure["name"]:
@@ -90,7 +91,7 @@ def _make_public(origins: Mapping[str, tuple[str, str]], chapter: str, notebook:
             rows, made = origins["natural"]
             if rows and scale != "natural" and REAL in _shown(cell, "shown"):
                 recorded = f"{recorded} On real text: {rows}, made {made}.".lstrip()
-            live = not recorded or (trained and "natural" not in figure["name"])
+            live = not recorded or (trained and not of_real_text)
             sources = _sources(cell, otherwise="live" if live else "recorded")
             if own and sources == {"live"}:
                 recorded = ""

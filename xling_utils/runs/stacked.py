@@ -71,8 +71,8 @@ class Stack:
                 block.fused = False  # backward passes of the fused kernels refuse the strides and types of vmap
         names = {id(weight): name for name, weight in first.named_parameters()}
         self._bias = names[id(first.of(first.languages[0]).decoder_bias)]
-        self._lacks = torch.arange(size) >= torch.tensor([_words(trainee.model) for trainee in trainees])[:, None]
-        self._lacks = self._lacks.to(self.accelerator.device)
+        ids, words = torch.arange(size), torch.tensor([_words(trainee.model) for trainee in trainees])
+        self._lacks = (ids >= words[:, None]).to(self.accelerator.device)
         matrices = {
             parts: [self._weights[names[id(weight)]] for weight in several]
             for parts, several in first.matrices().items()

@@ -57,7 +57,8 @@
     };
   };
 
-  // A single plot is as wide as its column, whatever is chosen below it; composed charts keep their size, and scroll where that is more.
+  // A single plot is as wide as its column, whatever is chosen below it; composed charts keep their size, and scroll
+  // where that is more.
   const hasFacet = (encoding = {}) => ["row", "column", "facet"].some((key) => key in encoding);
   const isSingle = (spec) => ("mark" in spec || "layer" in spec) && !hasFacet(spec.encoding);
   const fitted = (spec, width) => ({ ...spec, width, autosize: { type: "fit-x", contains: "padding", resize: true } });
