@@ -27,7 +27,8 @@ from xling_utils.core.scales import FIRST_REPORTED_SEED, SNAPSHOTS, scale
 from xling_utils.core.specs import LANGUAGES
 from xling_utils.measures.transfer import zero_shot
 from xling_utils.runs.compute import usable_cores
-from xling_utils.runs.ensuring import ensure, key_of
+from xling_utils.runs.ensuring import ensure
+from xling_utils.runs.keys import key_of
 from xling_utils.runs.store import RunStore
 
 Cost = dict[str, float]

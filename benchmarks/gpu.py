@@ -80,11 +80,11 @@ def _process(cpu: bool) -> ProcessPoolExecutor:
 def compared(quick: bool, cpu: bool, folder: Path) -> str:
     """The first part: losses on the CPU and here."""
     size, half = "smoke" if quick else "controlled", COMPARED_STEPS // 2
-    for stop in (half, 0):
+    for stop in (half, None):
         found = in_process(whole, size, folder / "stopped", stop, cpu=cpu)
     ways = {
-        "on the CPU": in_process(whole, size, folder / "cpu", 0, cpu=True),
-        "here": in_process(whole, size, folder / "here", 0, cpu=cpu),
+        "on the CPU": in_process(whole, size, folder / "cpu", None, cpu=True),
+        "here": in_process(whole, size, folder / "here", None, cpu=cpu),
         f"here, stopped after {half} steps and continued": found,
         "here, with two other seeds": in_process(in_stack, size, folder / "stack", cpu=cpu),
     }
@@ -161,7 +161,7 @@ class Stopped(Exception):
     """In the middle of a run."""
 
 
-def whole(size: str, folder: Path, stop: int) -> list[tuple[float, float]]:
+def whole(size: str, folder: Path, stop: int | None) -> list[tuple[float, float]]:
     """The losses, in training and held out, after each step; none if it is to ``stop`` after one of them."""
     from xling_utils.runs import pretraining
 
@@ -186,7 +186,9 @@ def in_stack(size: str, folder: Path) -> list[tuple[float, float]]:
     from xling_utils.runs import stacked
 
     seeds = range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + 3)
-    runs = {short(size, seed, steps=COMPARED_STEPS, precision="fp32"): folder / str(seed) for seed in seeds}
+    runs = {
+        short(size, seed, steps=COMPARED_STEPS, precision="fp32"): (str(seed), folder / str(seed)) for seed in seeds
+    }
     first, *_ = stacked.train(runs, None, lambda row: None)
     folder.mkdir(exist_ok=True)
     first.write(folder)
@@ -201,7 +203,7 @@ def losses(out: Path) -> list[tuple[float, float]]:
 
 def pace(size: str, seeds: int, steps: int) -> tuple[float, float]:
     """The seconds that it takes to read the text of all ``seeds``, and those of a step, with its share of the trace."""
-    from xling_utils.runs import pretraining, stacked
+    from xling_utils.runs import pretraining, reading, stacked
 
     pretraining.CHECKPOINT_SECONDS = math.inf
     specs = [short(size, seed, steps=steps) for seed in range(FIRST_REPORTED_SEED, FIRST_REPORTED_SEED + seeds)]
@@ -209,8 +211,8 @@ def pace(size: str, seeds: int, steps: int) -> tuple[float, float]:
     assert full
     pretraining.TRACE_ROWS = max(1, round(rows_of_a_trace() * steps / full.steps))
     began = time.perf_counter()
-    texts = {spec: pretraining.Text(spec, None) for spec in specs}
-    reading = time.perf_counter() - began
+    texts = {spec: reading.Text(spec, None) for spec in specs}
+    read = time.perf_counter() - began
     for _ in range(2):  # the first time warms up
         trainees = [pretraining.Trainee(spec, text, Path(os.devnull)) for spec, text in texts.items()]
         training = specs[0].training
@@ -219,7 +221,7 @@ def pace(size: str, seeds: int, steps: int) -> tuple[float, float]:
         learner = pretraining.Alone(trainees[0]) if seeds == 1 else stacked.Stack(trainees, training)
         pretraining.learn(trainees, learner, training, lambda row: None)
         seconds = time.perf_counter() - began
-    return reading, seconds / steps
+    return read, seconds / steps
 
 
 @cache
@@ -259,9 +261,9 @@ def deep(model: EncoderSpec, steps: int, batch: int) -> tuple[float, int]:
     from tokenizers import Tokenizer, models
 
     from xling_utils.models.tokenization import FIRST, SEP, TokenStream
-    from xling_utils.runs import pretraining
+    from xling_utils.runs import pretraining, reading
 
-    class Drawn(pretraining.Text):
+    class Drawn(reading.Text):
         """Random tokens in sentences of thirty."""
 
         def __init__(self) -> None:
@@ -274,6 +276,9 @@ def deep(model: EncoderSpec, steps: int, batch: int) -> tuple[float, int]:
 
         def held_out(self) -> dict[str, TokenStream]:
             return self.streams
+
+        def check(self) -> None:
+            """Nothing was read."""
 
     pretraining.CHECKPOINT_SECONDS, pretraining.TRACE_ROWS, pretraining.HELD_OUT_BATCHES = math.inf, 1, 1
     training = TrainingSpec(steps, batch, model.positions, learning_rate=1e-4, precision="bf16")

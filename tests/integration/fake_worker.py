@@ -22,9 +22,10 @@ from xling_utils.runs.store import RunStore
 
 
 def train(
-    spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Callable[[dict[str, Any]], None]
+    spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Callable[[dict[str, Any]], None], key: str
 ) -> dict[str, Any]:
     print("a library says hello")
+    assert key == workdir.name
     if spec.seed == 13:
         raise ValueError("loss is not a number")
     if spec.seed == 14:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from distributed import Client
 
 from tests.faults import PATIENCE, cluster, processes_of, wait_for
 from tests.integration import fake_worker
@@ -19,7 +21,8 @@ from tests.integration.test_execution import WORKER, _checkpoints, _fingerprint,
 from xling_utils.core.errors import UserError
 from xling_utils.runs import on_dask
 from xling_utils.runs.compute import Compute
-from xling_utils.runs.ensuring import ensure, key_of
+from xling_utils.runs.ensuring import ensure
+from xling_utils.runs.keys import key_of
 from xling_utils.runs.store import RunStore
 
 
@@ -64,6 +67,19 @@ def test_all_runs_finish_though_a_worker_and_the_scheduler_are_killed(
         said = capfd.readouterr().err
         assert "went away; " in said and "is back" in said
         assert "Traceback" not in said
+
+
+def test_a_scheduler_gets_as_many_runs_at_a_time_as_were_asked_for(store: RunStore, tmp_path: Path) -> None:
+    specs = [spec(seed) for seed in (1, 2, 3)]
+    with cluster(tmp_path) as dask, ThreadPoolExecutor(1) as caller:
+        fake_worker.hold(store.root)
+        one = Compute(scheduler=dask.address, jobs=1)
+        found = caller.submit(ensure, specs, store=store, progress=False, worker=WORKER, compute=one)
+        wait_for(lambda: fake_worker.held(store.root))
+        with Client(dask.address, set_as_default=False) as client:
+            assert client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) == 1
+        fake_worker.release(store.root)
+        assert len(found.result()) == 3 == len(store.keys())
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])

@@ -20,7 +20,7 @@ from tests import scratch, smoke
 from tests.faults import free_port, wait_for
 from xling_utils.chapters import declared
 from xling_utils.core.scales import scale
-from xling_utils.runs.ensuring import key_of
+from xling_utils.runs.keys import key_of
 from xling_utils.runs.store import RunStore
 
 ROOT = Path(__file__).parents[2]

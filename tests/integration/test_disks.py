@@ -18,7 +18,8 @@ from tests.integration import fake_worker
 from tests.integration.test_execution import WORKER, _fingerprint, spec  # noqa: F401
 from tests.integration.test_interrupts import BIN, PARAMETERS, QUIET, TRAINING, began, started
 from xling_utils.runs import checkpoints
-from xling_utils.runs.ensuring import ensure, key_of
+from xling_utils.runs.ensuring import ensure
+from xling_utils.runs.keys import key_of
 from xling_utils.runs.store import RunStore
 
 

@@ -23,7 +23,8 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TokenizerSpec, TrainingSpec, to_dict
 from xling_utils.runs import on_dask, worker
 from xling_utils.runs.compute import Compute
-from xling_utils.runs.ensuring import RunsFailed, ensure, key_of
+from xling_utils.runs.ensuring import RunsFailed, ensure
+from xling_utils.runs.keys import key_of
 from xling_utils.runs.store import RunStore
 
 WORKER = [sys.executable, str(Path(__file__).with_name("fake_worker.py"))]

@@ -22,7 +22,8 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
 from xling_utils.core.specs import RunSpec, TrainingSpec
 from xling_utils.runs.compute import Compute
-from xling_utils.runs.ensuring import RunsFailed, ensure, key_of
+from xling_utils.runs.ensuring import RunsFailed, ensure
+from xling_utils.runs.keys import key_of
 from xling_utils.runs.store import Run, RunStore
 
 pytestmark = pytest.mark.soak

@@ -25,7 +25,8 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
 from xling_utils.runs import ensuring, pretraining, stacked, worker
 from xling_utils.runs.compute import Compute
-from xling_utils.runs.ensuring import RunsFailed, ensure, key_of
+from xling_utils.runs.ensuring import RunsFailed, ensure
+from xling_utils.runs.keys import key_of
 from xling_utils.runs.store import RunStore
 
 SEEDS = (3, 4, 5)
@@ -49,18 +50,19 @@ class Interrupted(Exception):
 
 
 def stack(
-    folder: Path, specs: list[RunSpec], stop: int | None = None, steps: list[int] | None = None
+    folder: Path, specs: list[RunSpec], stop: int | None = None, steps: list[tuple[int, int]] | None = None
 ) -> dict[RunSpec, tuple[Path, dict[str, Any]]]:
-    """The folder and the extras of every run; raises Interrupted after step ``stop``. ``steps`` takes those done."""
+    """The folder and the extras of every run; raises Interrupted after step ``stop``. ``steps`` takes those done,
+    and by how many runs."""
 
     def report(row: dict[str, Any]) -> None:
         if steps is not None:
-            steps.append(row["done"])
+            steps.append((row["done"], len(row["keys"])))
         if row["done"] == stop:
             raise Interrupted
 
-    runs = {one: folder / str(one.seed) / "work" for one in specs}
-    for work in runs.values():
+    runs = {one: (str(one.seed), folder / str(one.seed) / "work") for one in specs}
+    for _, work in runs.values():
         work.mkdir(parents=True, exist_ok=True)
     found = {}
     for trainee in stacked.train(runs, None, report):
@@ -124,11 +126,11 @@ def test_a_stopped_stack_goes_on_as_one_and_in_single_runs(tmp_path, alone, monk
         stack(tmp_path, list(alone), stop=20)
     single, *others = alone
     reports = trained(tmp_path / str(single.seed), single)
-    assert reports[2][0]["done"] == 21
+    assert reports[2][0]["done"] == 20
     assert_same(alone[single], reports[:2])
-    steps: list[int] = []
+    steps: list[tuple[int, int]] = []
     found = stack(tmp_path, others, steps=steps)
-    assert steps == list(range(21, 51))
+    assert steps == [(step, 2) for step in range(20, 51)]
     for one in others:
         assert_same(alone[one], found[one])
 
@@ -139,9 +141,9 @@ def test_runs_stopped_at_different_steps_go_on_together(tmp_path, alone, monkeyp
     for one in list(alone)[1:]:
         with pytest.raises(test_pretraining.Interrupted):
             trained(tmp_path / str(one.seed), one, stop=10)
-    steps: list[int] = []
+    steps: list[tuple[int, int]] = []
     found = stack(tmp_path, list(alone), steps=steps)
-    assert steps == [*range(1, 51), *range(11, 51)]
+    assert steps == [*((step, 1) for step in range(51)), *((step, 2) for step in range(10, 51))]
     for one, there in alone.items():
         assert_same(there, found[one])
 
@@ -220,6 +222,21 @@ def test_a_killed_stack_loses_no_checkpoint(tmp_path, specs, monkeypatch):
     assert all(map(len, checkpoints())) and store.keys() == []
     runs = ensure(specs, store=store, progress=False)
     assert store.verify() == {} and all(run.trace["step"].iloc[-1] == 400 for run in runs.values())
+
+
+def test_what_one_run_of_a_stack_reads_is_none_of_the_others_business(tmp_path, specs, monkeypatch):
+    monkeypatch.setattr(ensuring, "_devices", lambda: ["0"])
+    for language, line in (("en", "word"), ("fr", "mot"), ("de", "Wort")):
+        path = tmp_path / "data/text" / language / "a.txt"
+        path.parent.mkdir(parents=True)
+        path.write_text("".join(f"{line} {n} .\n\n" for n in range(200)))
+    (tmp_path / "data/text/de/a.txt").write_bytes(b"\xff\n" * 200)
+    corpora = [CorpusSpec("directory", pair, 20, 1) for pair in (("en", "fr"), ("de", "en"), ("fr", "en"))]
+    several = [replace(specs[0], corpus=corpus) for corpus in corpora]
+    store, compute = RunStore(tmp_path / "runs"), Compute(tmp_path / "data", jobs=1)
+    with pytest.raises(UserError, match=r"^1 of 3 runs failed, .*de/a\.txt.*UTF-8.*\(bert, de-en"):
+        ensure(several, store=store, progress=False, compute=compute)
+    assert set(store.keys()) == {key_of(one, compute.data) for one in (several[0], several[2])}
 
 
 def test_a_full_disk_in_the_middle_of_a_stack_is_one_line(tmp_path, monkeypatch):

@@ -166,6 +166,8 @@ MISTAKES = [
         for other in (["--scale", "natural"], ["--json"], ["--power"])
     ),
     (["bench", "fast"], "unknown benchmark 'fast'"),
+    (["bench", "--list", "fast"], "unknown benchmark 'fast'"),
+    (["run", "--engine", "local", "--scheduler", "a:1"], "--engine local trains here, and --scheduler hands runs out"),
 ]
 
 
@@ -279,6 +281,7 @@ def test_benchmarks_run_in_turn(book: Path, xling: Call) -> None:
     (book / "benchmarks/two.py").write_text("raise SystemExit(3)")
     (book / "benchmarks/_shared.py").write_text("raise SystemExit(3)")
     assert xling(book, "bench", "--list").stdout == "one\ntwo\n"
+    assert xling(book, "bench", "--list", "two").stdout == "two\n"
     assert xling(book, "bench", "one").stdout == "## one\nfast\n"
     done = xling(book, "bench")
     assert (done.returncode, done.stderr) == (1, "xling: failed: two\n")

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import datasets
+import pandas as pd
 import pytest
 
 from xling_utils import corpora
 from xling_utils.core.errors import UserError
-from xling_utils.core.specs import CorpusSpec
+from xling_utils.core.scales import scale
+from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TokenizerSpec
 from xling_utils.corpora import controlled, directory, labelled, parallel, treebanks
+from xling_utils.measures import names, pool
+from xling_utils.measures.tasks import registry
+from xling_utils.runs import Run, RunStore, keys
+from xling_utils.runs.pretraining import train
 
 SPEC = CorpusSpec("directory", ("en",), 30, seed=1)
 
@@ -88,3 +96,54 @@ def test_a_lock_that_cannot_be_written_is_named_in_one_line(data):
     path.with_suffix(".lock").mkdir()
     with pytest.raises(UserError, match=r"cannot write .*\.arrow: .*; set HF_DATASETS_CACHE to a folder"):
         corpora.load(SPEC, data)
+
+
+def _changing(of: Callable[..., Any], path: Path) -> Callable[..., Any]:
+    """``of``, while it runs somebody changes the file ``path``."""
+
+    def changed(*given: Any, **also: Any) -> Any:
+        found = of(*given, **also)
+        path.write_text(path.read_text(encoding="utf-8") + "One more sentence .\n", encoding="utf-8")
+        return found
+
+    return changed
+
+
+def test_text_that_changes_while_it_is_drawn_is_not_kept(data, monkeypatch):
+    monkeypatch.setattr(directory, "sample", _changing(directory.sample, data / "text/en/a.txt"))
+    with pytest.raises(UserError, match=r"text of en changed while it was read; run it again$"):
+        corpora.load(SPEC, data)
+    assert not list((data.parent / "cache" / "xling_utils").glob("*.arrow"))
+
+
+@pytest.mark.parametrize("model", [EncoderSpec(1, 8, 1, 8, 32), StaticSpec("glove", 4, 1, 2)], ids=["bert", "glove"])
+def test_text_that_changes_between_a_request_and_its_training_is_refused(model, data, tmp_path):
+    spec = RunSpec(SPEC, TokenizerSpec("words", 50), model, None, 1)
+    for folder in ("work", "out"):
+        (tmp_path / folder).mkdir()
+    asked = keys.key_of(spec, data)
+    given = (spec, data, tmp_path / "work", tmp_path / "out", lambda row: None)
+    train(*given, asked)
+    _changing(str, data / "text/en/a.txt")()
+    with pytest.raises(UserError, match=r"text of en changed while it was read; run it again$"):
+        train(*given, asked)
+
+
+def test_rows_of_text_that_changes_while_it_is_measured_are_not_kept(data, tmp_path, monkeypatch):
+    """Their name says which text they are of."""
+    corpus, size = CorpusSpec("directory", ("en", "fr"), 30, seed=1), scale("smoke")
+    spec = RunSpec(corpus, TokenizerSpec("words", 50), EncoderSpec(1, 8, 1, 8, 32), None, 1)
+    dictionary = data / "dictionaries" / "wiktionary" / "en-fr.tsv"
+    dictionary.parent.mkdir(parents=True)
+    dictionary.write_text("one\tun\n", encoding="utf-8")
+    monkeypatch.setattr(RunStore, "get", lambda store, key: Run(key, tmp_path, spec, {}))
+    tests = pool.tested_with(pool.real_languages(corpus), data)
+    path = tmp_path / pool.file_name(("a",), names.WORDS, size, tests)
+    measured = registry.arranged(pd.DataFrame({"task": ["words"], "value": [0.5]}))
+    monkeypatch.setattr(registry, "rows", lambda *_: measured)
+    pool._measure(("a",), names.WORDS, size, data, tmp_path, path)
+    path.unlink()
+    monkeypatch.setattr(registry, "rows", _changing(lambda *_: measured, dictionary))
+    with pytest.raises(UserError, match=r"what word retrieval reads changed while it was read; run it again$"):
+        pool._measure(("a",), names.WORDS, size, data, tmp_path, path)
+    assert not path.exists()

@@ -65,7 +65,7 @@ def test_several_at_once_are_as_one_by_one() -> None:
 @pytest.mark.parametrize("native", [True, False])
 def test_a_machine_without_instructions_emulates(native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     entered: list[bool] = []
-    monkeypatch.setattr(precision, "is_native", lambda asked: native)
+    monkeypatch.setattr(precision, "is_native", lambda *_: native)
     monkeypatch.setattr(precision, "emulation", lambda: nullcontext(entered.append(True)))
     with precision.casting(torch.bfloat16, CPU):
         assert torch.is_autocast_enabled("cpu")
@@ -77,7 +77,7 @@ def test_training_goes_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
     training = TrainingSpec(steps=20, learning_rate=0.01, hidden_rate=0.02, precision="bf16")
 
     def losses(native: bool, products: torch.dtype) -> torch.Tensor:
-        monkeypatch.setattr(precision, "is_native", lambda asked: native)
+        monkeypatch.setattr(precision, "is_native", lambda *_: native)
         torch.manual_seed(1)
         model = Encoders(SPEC, 50, ("en", "fr"))
         several = optimizers.build(model.parameters(), model.matrices(), training)

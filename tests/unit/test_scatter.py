@@ -14,7 +14,8 @@ import torch
 from xling_utils.chapters.scatter import plan
 from xling_utils.core.scales import scale
 from xling_utils.core.specs import canonical_json
-from xling_utils.runs.pretraining import Text, Trainee
+from xling_utils.runs.pretraining import Trainee
+from xling_utils.runs.reading import Text
 
 SCALE = scale("smoke")
 

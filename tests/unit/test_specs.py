@@ -26,7 +26,7 @@ from xling_utils.core.specs import (
     run_key,
     to_dict,
 )
-from xling_utils.runs.ensuring import key_of
+from xling_utils.runs.keys import key_of
 
 RUN = RunSpec(
     CorpusSpec("controlled", ("en", "fr"), 100, 7),
@@ -56,6 +56,15 @@ def test_the_runs_of_the_committed_records_keep_their_keys():
                 assert canonical_json(run) == spec
                 checked += 1
     assert checked > 100
+
+
+def test_a_number_without_its_point_is_the_same_number():
+    """A worker reads what was asked for from JSON, where types count."""
+    assert RUN.training
+    whole = replace(RUN, training=replace(RUN.training, mask_rate=1, warmup=0, learning_rate=1))
+    real = replace(RUN, training=replace(RUN.training, mask_rate=1.0, warmup=0.0, learning_rate=1.0))
+    assert whole == real and canonical_json(whole) == canonical_json(real)
+    assert canonical_json(run_from_dict(to_dict(whole))) == canonical_json(whole)
 
 
 def test_the_key_is_the_same_in_another_process():

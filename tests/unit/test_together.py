@@ -20,7 +20,7 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
 from xling_utils.core.specs import LANGUAGES, RunSpec
 from xling_utils.measures import names, pool
-from xling_utils.runs import ensuring
+from xling_utils.runs import ensuring, keys
 from xling_utils.runs.compute import Compute
 from xling_utils.runs.processes import Task
 from xling_utils.runs.store import RunStore
@@ -122,9 +122,32 @@ def test_ensure_takes_longest_runs_first(monkeypatch: pytest.MonkeyPatch, tmp_pa
         raise InterruptedError
 
     monkeypatch.setattr(ensuring, "_train_here", train)
-    monkeypatch.setattr(ensuring, "_fingerprint", lambda *_: "text")
+    monkeypatch.setattr(keys, "_fingerprint", lambda *_: "text")
     sizes = scale("controlled")
     runs = [sizes.bert(("en", "fr"), 1_500, 1), sizes.joint(LANGUAGES, 1), sizes.untrained(("en", "fr"), 1_500, 1)]
     with pytest.raises(InterruptedError):
         ensuring.ensure(runs, store=RunStore(tmp_path), progress=False)
     assert taken == [runs[1], runs[0], runs[2]]
+
+
+def test_what_is_told_of_some_runs_of_a_stack_is_not_told_of_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told: list[tuple[str, int]] = []
+
+    class Bar:
+        def event(self, key: str, event: dict[str, Any]) -> None:
+            told.append((key, event["done"]))
+
+        def finished(self, key: str) -> None:
+            told.append((key, -1))
+
+    def train(trainer: Any, group: Any, on_event: Any) -> None:
+        on_event({"event": "progress", "done": 1, "keys": ["b"]})
+        on_event({"event": "progress", "done": 2})
+
+    monkeypatch.setattr(ensuring.Trainer, "train", train)
+    spec = scale("smoke").bert(("en", "fr"), 60, 1)
+    stack = [Task(spec, key, RunStore(tmp_path), None, 1, 1, "a") for key in "ab"]
+    assert ensuring._train_here([stack], 1, [], None, Bar()) == {}  # type: ignore[arg-type]
+    assert told == [("b", 1), ("a", 2), ("b", 2), ("a", -1), ("b", -1)]

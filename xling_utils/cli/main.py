@@ -96,6 +96,8 @@ def run(
     ] = False,
 ) -> int:
     """Execute chapters into _build/executed, those that are up to date excepted."""
+    if engine == "local" and scheduler:
+        raise UserError("--engine local trains here, and --scheduler hands runs out: leave one of them out")
     typed = typed_pairs(parameter or ())
     data = meant(data, ctx, {"scale": scale or "controlled"} | typed)
     options = {"scale": scale, "seeds": seeds, "data": data and str(data.absolute())}
@@ -236,12 +238,12 @@ def bench(
 ) -> int:
     """Run the benchmarks one after the other."""
     scripts = {path.stem: path for path in sorted((root() / "benchmarks").glob("[!_]*.py"))}
-    if list_names:
-        print("\n".join(scripts))
-        return 0
     for wanted in name or ():
         if wanted not in scripts:
             raise UserError(f"unknown benchmark {wanted!r}; known: {', '.join(scripts)}")
+    if list_names:
+        print("\n".join(name or scripts))
+        return 0
     failed = []
     for each in name or scripts:
         say(f"## {each}")

@@ -26,6 +26,8 @@ Seed = Annotated[int, Ge(0), Le(2**32 - 1)]
 Amount = Annotated[float, Ge(0)]
 Share = Annotated[float, Ge(0), Le(1)]
 """What :func:`run_from_dict` takes for a field."""
+REAL = ("Amount", "Share")
+"""The names of those that may be written without a point: 1 is 1.0, and the same run."""
 
 LANGUAGES = ("en", "fr", "es", "de", "el", "bg", "ru", "tr", "ar", "vi", "th", "zh", "hi", "sw", "ur")
 """The fifteen languages of the book, in the papers' order (ISO 639-1)."""
@@ -237,8 +239,12 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if not is_dataclass(value):
         return value
-    found = {f.name: (f.default, getattr(value, f.name)) for f in fields(value)}
-    return {name: _plain(now) for name, (default, now) in found.items() if now or now is None or now != default}
+    found = {f: getattr(value, f.name) for f in fields(value)}
+    return {
+        f.name: float(now) if f.type in REAL and isinstance(now, int) else _plain(now)
+        for f, now in found.items()
+        if now or now is None or now != f.default
+    }
 
 
 def run_key(spec: RunSpec, fingerprint: str) -> str:

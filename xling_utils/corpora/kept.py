@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xling_utils.core import identity, sources
+from xling_utils.core.errors import UserError
 from xling_utils.core.specs import Form
 from xling_utils.core.writing import held, sync, writable
 from xling_utils.corpora import directory
@@ -34,13 +35,16 @@ def sample(
     data: Path, language: str, sentences: int, seed: int, *, form: Form, held_out: bool, domain: str | None
 ) -> Dataset:
     """What :func:`directory.sample` draws, read back if it was drawn before. Raises what that raises, and
-    :class:`UserError` on a full disk."""
+    :class:`UserError` on a full disk and where the text changes meanwhile."""
     read = directory.fingerprint(data, (language,), (domain,))
-    arguments = [read, language, sentences, seed, form, held_out, domain, _reading()]
-    return _kept(
-        arguments,
-        lambda: directory.sample(data, language, sentences, seed, form=form, held_out=held_out, domain=domain),
-    )
+
+    def draw() -> Dataset:
+        drawn = directory.sample(data, language, sentences, seed, form=form, held_out=held_out, domain=domain)
+        if directory.fingerprint(data, (language,), (domain,)) != read:
+            raise UserError(f"{data}: text of {language} changed while it was read; run it again")
+        return drawn
+
+    return _kept([read, language, sentences, seed, form, held_out, domain, _reading()], draw)
 
 
 def controlled(what: str, arguments: Sequence[object], draw: Callable[[], Dataset]) -> Dataset:

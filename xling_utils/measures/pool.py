@@ -123,7 +123,12 @@ def _raise_failures(failures: Mapping[str, BaseException]) -> None:
 def _measure(keys: tuple[str, ...], task: str, scale: Scale, data: Path | None, root: Path, path: Path) -> None:
     runs = [run for key in keys if (run := RunStore(root).get(key))]
     assert len(runs) == len(keys)
-    kept_rows.keep(path, registry.rows(task, runs, scale, data))
+    rows, read = registry.rows(task, runs, scale, data), [run.spec.corpus for run in runs]
+    if data is not None:
+        tests = tested_with(real_languages(*read), data) + aligned_with(task, read, data)
+        if path.name != file_name(keys, task, scale, tests):
+            raise UserError(f"{data}: what {task} reads changed while it was read; run it again")
+    kept_rows.keep(path, rows)
 
 
 def _begin(wanted_until_closed: Connection) -> None:

@@ -99,7 +99,7 @@ def orthogonal(matrices: Tensor, products: torch.dtype = torch.float32) -> Tenso
     tall = shape[-2] > shape[-1]
     x = x.mT if tall else x
     x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
-    x, rounded = (x, _as_is) if precision.is_native(products) else (x.float(), precision.rounded)
+    x, rounded = (x, _as_is) if precision.is_native(products, x.device) else (x.float(), precision.rounded)
     for _ in range(NEWTON_SCHULZ_STEPS):
         gram = rounded(x @ x.mT)
         x = rounded(torch.baddbmm(x, rounded(torch.baddbmm(gram, gram, gram, beta=b, alpha=c)), x, beta=a))

@@ -24,11 +24,13 @@ def of(training: TrainingSpec) -> torch.dtype:
     return torch.bfloat16 if training.precision == "bf16" else torch.float32
 
 
+def is_native(precision: torch.dtype, device: torch.device) -> bool:
+    """Whether ``device`` has instructions for products in ``precision``."""
+    return precision is torch.float32 or device.type != "cpu" or _processor_has_bfloat16()
+
+
 @cache
-def is_native(precision: torch.dtype) -> bool:
-    """Whether this machine has instructions for products in ``precision``."""
-    if precision is torch.float32 or torch.cuda.is_available():
-        return True
+def _processor_has_bfloat16() -> bool:
     return torch.backends.mkldnn.is_available() and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
@@ -38,7 +40,7 @@ def casting(precision: torch.dtype, device: torch.device) -> Iterator[None]:
     so have their gradients."""
     with (
         torch.autocast(device.type, torch.bfloat16, enabled=precision is torch.bfloat16),
-        nullcontext() if is_native(precision) else emulation(),
+        nullcontext() if is_native(precision, device) else emulation(),
     ):
         yield
 

@@ -10,7 +10,8 @@ from xling_utils.core.doors import late
 if TYPE_CHECKING:
     from xling_utils.runs import compute, ensuring, store
     from xling_utils.runs.compute import Compute
-    from xling_utils.runs.ensuring import RunsFailed, ensure, key_of
+    from xling_utils.runs.ensuring import RunsFailed, ensure
+    from xling_utils.runs.keys import key_of
     from xling_utils.runs.store import Run, RunStore
     from xling_utils.runs.training import train
 else:

@@ -6,7 +6,6 @@ loses nothing: a child keeps checkpoints, and the next :func:`ensure` continues 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import queue
 import re
@@ -22,9 +21,10 @@ from typing import Any
 
 from xling_utils.core.errors import UserError, each_once
 from xling_utils.core.progress import Progress
-from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, StaticSpec, TrainingSpec, run_key
+from xling_utils.core.specs import EncoderSpec, RunSpec, StaticSpec, TrainingSpec
 from xling_utils.models.tokenization import id_count
 from xling_utils.runs.compute import HERE, Compute, on_cpu, usable_cores
+from xling_utils.runs.keys import keys_of
 from xling_utils.runs.processes import Children, Failure, Task, Trainer
 from xling_utils.runs.store import Run, RunStore
 
@@ -60,9 +60,7 @@ def ensure(
     then :class:`UserError` is raised if all failures are mistakes of the caller, else :class:`RunsFailed`.
     """
     data, scheduler, processes = compute.data, compute.scheduler, compute.processes
-    reads = {spec: (spec.corpus, spec.tokenizer.kind) for spec in dict.fromkeys(specs)}
-    fingerprints = {what: _fingerprint(*what, data) for what in dict.fromkeys(reads.values())}
-    keys = {spec: run_key(spec, fingerprints[what]) for spec, what in reads.items()}
+    keys = keys_of(specs, data)
     missing = [spec for spec, key in keys.items() if store.get(key) is None]
     if missing:
         devices = [] if compute.on_dask or processes > 1 else _devices()
@@ -80,17 +78,13 @@ def ensure(
             if compute.on_dask:
                 from xling_utils.runs.on_dask import train_on_dask
 
-                failures = train_on_dask(tasks, scheduler, jobs, worker, bar)
+                most = compute.jobs or len(tasks) if scheduler else jobs
+                failures = train_on_dask(tasks, scheduler, most, worker, bar)
             else:
                 worth = 1 + int(sum(map(_together, stacks)) / WORK_OF_A_START)
                 failures = _train_here(groups, jobs if compute.jobs else min(jobs, worth), devices, worker, bar)
         _raise_failures(tasks, failures)
     return {spec: _stored(store, key) for spec, key in keys.items()}
-
-
-def key_of(spec: RunSpec, data: Path | None = None) -> str:
-    """The key under which the store holds ``spec`` trained on the text that it reads now."""
-    return run_key(spec, _fingerprint(spec.corpus, spec.tokenizer.kind, data))
 
 
 def _train_here(
@@ -103,27 +97,36 @@ def _train_here(
         free.put(Trainer(children, worker, devices[slot % len(devices)] if len(devices) > 1 else None))
     events: queue.SimpleQueue[tuple[Sequence[Task], dict[str, Any] | Failure | None]] = queue.SimpleQueue()
 
+    def trained(trainer: Trainer, group: Sequence[Task]) -> Failure | None:
+        try:
+            return trainer.train(group, lambda event: events.put((group, event)))
+        except Exception as error:
+            return Failure(str(error) or type(error).__name__, user=isinstance(error, UserError))
+
     def train(group: Sequence[Task]) -> None:
         trainer = free.get()
-        try:
-            ended = trainer.train(group, lambda event: events.put((group, event)))
-        except Exception as error:
-            ended = Failure(str(error) or type(error).__name__, user=isinstance(error, UserError))
+        ended = trained(trainer, group)
+        if ended is not None and ended.user and len(group) > 1:
+            # What one run of a stack reads is none of the others' business: each alone, those that are stored at once.
+            for task in group:
+                events.put(([task], trained(trainer, [task])))
+        else:
+            events.put((group, ended))
         free.put(trainer)
-        events.put((group, ended))
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
             for group in groups:
                 pool.submit(train, group)
-            waiting = len(groups)
+            waiting = sum(map(len, groups))
             while waiting:
                 group, event = events.get()
-                waiting -= not isinstance(event, dict)
                 for task in group:
                     if isinstance(event, dict):
-                        bar.event(task.key, event)
+                        if task.key in event.get("keys", [task.key]):
+                            bar.event(task.key, event)
                         continue
+                    waiting -= 1
                     bar.finished(task.key)
                     if event is not None:
                         failures[task.key] = event
@@ -151,17 +154,6 @@ def _stored(store: RunStore, key: str) -> Run:
     if run is None:
         raise RunsFailed(f"run {key} was trained, but {store.root} does not hold it")
     return run
-
-
-def _fingerprint(corpus: CorpusSpec, tokenizer: str, data: Path | None) -> str:
-    """Identity of the text, and of the vocabulary where that is read too."""
-    from xling_utils import corpora
-    from xling_utils.corpora.directory import mbert_vocabulary
-
-    found = corpora.fingerprint(corpus, data)
-    if tokenizer == "mbert" and data is not None:
-        found = hashlib.sha256(found.encode() + mbert_vocabulary(data).read_bytes()).hexdigest()
-    return found
 
 
 def _steps(spec: RunSpec) -> int:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from xling_utils.core.errors import UserError
@@ -32,9 +33,9 @@ SECONDS_BETWEEN_LOOKS = 0.5
 def train_on_dask(
     tasks: Sequence[Task], scheduler: str | None, jobs: int, worker: Sequence[str] | None, bar: Progress
 ) -> dict[str, Failure]:
-    """Trains each of ``tasks`` as one task at ``scheduler``, or on a cluster of ``jobs`` workers on this
-    machine. Returns the failures by key. Raises :class:`UserError` if no scheduler answers, or if one that
-    went away is not back in ten minutes."""
+    """Trains each of ``tasks`` as one task at ``scheduler``, which knows of ``jobs`` at a time, or on a cluster of
+    ``jobs`` workers on this machine. Returns the failures by key. Raises :class:`UserError` if no scheduler answers, or
+    if one that went away is not back in ten minutes."""
     from distributed import LocalCluster
 
     with ExitStack() as stack:
@@ -55,12 +56,12 @@ def train_on_dask(
         with _connected(address) as client:
             if not client.nthreads():
                 bar.say(f"the Dask scheduler has no worker yet; `dask worker {address}` starts one")
-            _train(client, list(left.values()), worker, ended)
+            _train(client, list(left.values()), jobs, worker, ended)
         while left:
             bar.say(f"the Dask scheduler at {address} went away; {len(left)} runs wait for it to come back")
             with _connected(address, SECONDS_TO_COME_BACK) as client:
                 bar.say("the Dask scheduler is back")
-                _train(client, list(left.values()), worker, ended)
+                _train(client, list(left.values()), jobs, worker, ended)
     return failures
 
 
@@ -98,15 +99,24 @@ def _connected(address: str, patience: float = 0.0) -> Client:
 def _train(
     client: Client,
     tasks: Sequence[Task],
+    jobs: int,
     worker: Sequence[str] | None,
     ended: Callable[[str, Failure | None], None],
 ) -> None:
     """Tells of each task that has ``ended``; returns when all have, or when the scheduler has gone away."""
-    from distributed import CancelledError, as_completed
+    from distributed import CancelledError, Future, as_completed
 
-    futures = {client.submit(train_task, t, worker, retries=RETRIES, pure=False): t for t in tasks}
+    futures: dict[Future, Task] = {}
+    waiting = iter(tasks)
+
+    def sent(most: int) -> list[Future]:
+        several = {client.submit(train_task, t, worker, retries=RETRIES, pure=False): t for t in islice(waiting, most)}
+        futures.update(several)
+        return list(several)
+
     try:
-        for future in as_completed(futures, loop=client.loop):
+        under_way = as_completed(sent(jobs), loop=client.loop)
+        for future in under_way:
             try:
                 failure = future.result()
             except CancelledError:  # not by us: with the connection, all of them are lost
@@ -114,6 +124,7 @@ def _train(
             except Exception as error:
                 failure = Failure(f"{error}" or type(error).__name__, user=False)
             ended(futures[future].key, failure)
+            under_way.update(sent(1))
     except BaseException:
         client.cancel(list(futures))
         raise

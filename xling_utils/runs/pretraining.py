@@ -14,13 +14,13 @@ import torch
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import save_file
 
-from xling_utils import corpora
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import EncoderSpec, RunSpec, StaticSpec, TrainingSpec
 from xling_utils.models import optimizers, precision, static_vectors, tokenization, transformers_format
 from xling_utils.models.encoder import Encoders
 from xling_utils.runs import checkpoints
 from xling_utils.runs.batches import Batches, sent
+from xling_utils.runs.reading import Text
 from xling_utils.runs.replayed import Replayed
 from xling_utils.runs.spent import Spent, Stopwatch
 from xling_utils.runs.store import SNAPSHOTS, TOKENIZER_FILE, TRACE_FILE, VECTORS_FILE
@@ -37,15 +37,17 @@ HELD_OUT_BATCHES: int = 4
 Report = Callable[[dict[str, Any]], None]
 
 
-def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Report) -> dict[str, Any]:
+def train(
+    spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Report, key: str | None = None
+) -> dict[str, Any]:
     """Trains one run and writes it to ``out``: weights, ``tokenizer.json`` and, for encoders, ``trace.csv``.
 
     ``workdir`` keeps checkpoints: a call that finds some continues from them, on one CPU to the same weights
     bit for bit. ``report`` receives ``{"done", "total", "tokens"}``. Under a distributed launch every rank
     calls this and the first writes. Returns ``{"tokens", "seconds", "parameters", ...}`` for the provenance, seconds
-    with those of earlier calls up to the checkpoint.
+    with those of earlier calls up to the checkpoint. Raises :class:`UserError` where text changed since it had ``key``.
     """
-    watch, text = Stopwatch(), Text(spec, data)
+    watch, text = Stopwatch(), Text(spec, data, key)
     if isinstance(spec.model, StaticSpec):
         extras, spent = _train_vectors(spec, spec.model, text, workdir, out, report), Spent()
         watch.lap([spent])
@@ -58,31 +60,11 @@ def train(spec: RunSpec, data: Path | None, workdir: Path, out: Path, report: Re
     return extras | trainee.spent()
 
 
-class Text:
-    """What a run reads, as tokens: its ``tokenizer``, its ``streams`` by language, and their ``counts``."""
-
-    def __init__(self, spec: RunSpec, data: Path | None) -> None:
-        self._spec, self._data = spec, data
-        texts = corpora.load(spec.corpus, data, form=spec.tokenizer.form)
-        self.tokenizer = tokenization.build(spec.tokenizer, texts, data)
-        self._coders = tokenization.coders(self.tokenizer, spec.tokenizer, spec.corpus.languages)
-        self.streams = self._encoded(texts)
-        self.size = tokenization.vocabulary_size(self.tokenizer, spec.tokenizer, spec.corpus.languages)
-        counts = {lang: len(stream.ids) for lang, stream in self.streams.items()}
-        self.extras: dict[str, Any] = {"vocabulary": self.size, "corpus_tokens": counts}
-
-    def held_out(self) -> dict[str, tokenization.TokenStream]:
-        """The streams of the text that is not trained on."""
-        spec = self._spec
-        return self._encoded(corpora.load(spec.corpus, self._data, form=spec.tokenizer.form, held_out=True))
-
-    def _encoded(self, texts: Any) -> dict[str, tokenization.TokenStream]:
-        return {lang: self._coders[lang].stream(text) for lang, text in texts.items()}
-
-
 def _train_vectors(
     spec: RunSpec, model: StaticSpec, text: Text, workdir: Path, out: Path, report: Report
 ) -> dict[str, Any]:
+    text.check()
+    report({"done": 0, "total": model.epochs, "tokens": 0})
     kept = tokenization.without_inner_separators if model.across_sentences else attrgetter("ids")
     ids = np.concatenate([_closed_by_sep(kept(stream), stream.separator) for stream in text.streams.values()])
     if model.method == "word2vec":
@@ -118,6 +100,7 @@ class Trainee:
             self.batches = Batches(text.streams, training, order, next_sentence=spec.model.next_sentence)
             self.tests = Batches(text.held_out(), training, 0)
             self.optimizers = optimizers.build(self.model.parameters(), self.model.matrices(), training)
+        text.check()
 
     def resume(self) -> None:
         """Takes up the latest checkpoint, if there is one."""
@@ -233,6 +216,12 @@ def learn(
     tests = list(sent([trainee.tests for trainee in trainees], range(HELD_OUT_BATCHES), device))
     steps = range(trainees[0].steps, training.steps)
     watch.lap([trainee.around for trainee in trainees])
+
+    def tell(done: int) -> None:
+        report({"done": done, "total": training.steps, "tokens": done * tokens_a_step})
+
+    if main:
+        tell(trainees[0].steps)
     saved = time.monotonic()
     recent: list[torch.Tensor] = []  # losses stay on the device: to wait for each would leave it idle
 
@@ -285,7 +274,7 @@ def learn(
                 if late:
                     trainee.checkpoint()
             saved = time.monotonic() if late else saved
-            report({"done": done, "total": training.steps, "tokens": done * tokens_a_step})
+            tell(done)
     for trainee in trainees:
         trainee.extras |= {
             "tokens": training.steps * tokens_a_step,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,8 @@ from torch.nn import functional as F
 from xling_utils.core.specs import RunSpec, TrainingSpec
 from xling_utils.models import optimizers
 from xling_utils.models.encoder import Block, Encoders
-from xling_utils.runs.pretraining import Report, Text, Trainee, learn
+from xling_utils.runs.pretraining import Report, Trainee, learn
+from xling_utils.runs.reading import Text
 from xling_utils.runs.spent import Stopwatch
 
 States = MutableMapping[Tensor, Any]
@@ -31,13 +33,14 @@ NEVER = -1e4
 """The bias of an id that an encoder lacks and another in its stack has: its probability is zero in single precision."""
 
 
-def train(runs: Mapping[RunSpec, Path], data: Path | None, report: Report) -> Iterator[Trainee]:
-    """Trains ``runs``, which have one model and one training and whose languages share one encoder; each has the folder
-    of its checkpoints. Yields every run when it can be written. ``report`` is told of all that is told of one run by
-    :func:`pretraining.train`. Runs that were interrupted at different steps go on in a stack for each step.
+def train(runs: Mapping[RunSpec, tuple[str, Path]], data: Path | None, report: Report) -> Iterator[Trainee]:
+    """Trains ``runs``, which have one model and one training and whose languages share one encoder; each has its key
+    and the folder of its checkpoints. Yields every run when it can be written. ``report`` is told what
+    :func:`pretraining.train` tells of one run, and to which ``keys`` it applies: runs that were interrupted at
+    different steps go on in a stack for each step.
     """
     watch = Stopwatch()
-    trainees = [Trainee(spec, Text(spec, data), workdir) for spec, workdir in runs.items()]
+    trainees = [Trainee(spec, Text(spec, data, key), workdir) for spec, (key, workdir) in runs.items()]
     for trainee in trainees:
         trainee.resume()
     watch.lap([trainee.around for trainee in trainees])
@@ -46,11 +49,16 @@ def train(runs: Mapping[RunSpec, Path], data: Path | None, report: Report) -> It
         together, watch = list(group), Stopwatch()  # anew: between groups the caller writes
         training = together[0].spec.training
         assert training
-        learn(together, Stack(together, training), training, report, watch)
+        keys = [runs[trainee.spec][0] for trainee in together]
+        learn(together, Stack(together, training), training, partial(_told, report, keys), watch)
         watch.lap([trainee.around for trainee in together])
         for trainee in together:
             trainee.extras |= trainee.spent()
             yield trainee
+
+
+def _told(report: Report, keys: list[str], row: dict[str, Any]) -> None:
+    report({**row, "keys": keys})
 
 
 class Stack:

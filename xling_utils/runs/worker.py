@@ -3,7 +3,8 @@
 A request holds ``key``, ``spec``, ``store``, ``data`` (a folder or null), ``threads``, ``processes`` and ``log``.
 Standard output carries one JSON object a line, everything else the libraries print goes to standard error, which is
 the request's ``log``. ``also`` lists further runs, each with ``key`` and ``spec``, which differ from the first in their
-seeds: all are trained as one stack (see :mod:`stacked`), and what is said of it holds for each::
+seeds: all are trained as one stack (see :mod:`stacked`), and what is said of it holds for each, or for those of the
+``keys`` that are named::
 
     {"event": "progress", "done": 200, "total": 3000, "tokens": 614400}
     {"event": "note", "message": "one line"}
@@ -133,20 +134,19 @@ def _train(request: dict[str, Any], emit: Emit) -> dict[str, Any]:
     workdir = RunStore(request["store"]).folder(".work", request["key"])
     if _emulated(spec):
         emit({"event": "note", "message": EMULATED})
-    return train(spec, data, workdir, Path(request["out"]), _reporter(emit))
+    return train(spec, data, workdir, Path(request["out"]), _reporter(emit), request["key"])
 
 
 def _train_stack(request: dict[str, Any], store: RunStore, specs: dict[str, RunSpec], emit: Emit) -> None:
     """Trains all of ``specs``, by key, together, and stores each as a run of its own."""
     from xling_utils.runs import stacked
 
-    keys = {spec: key for key, spec in specs.items()}
+    runs = {spec: (key, store.folder(".work", key)) for key, spec in specs.items()}
     made = provenance.environment(request["threads"], request["processes"])
-    folders = {spec: store.folder(".work", key) for spec, key in keys.items()}
     data = Path(request["data"]) if request["data"] else None
     with enough_space(store.root):  # checkpoints too are written in this loop
-        for trainee in stacked.train(folders, data, _reporter(emit)):
-            with store.writing(keys[trainee.spec], trainee.spec) as draft:
+        for trainee in stacked.train(runs, data, _reporter(emit)):
+            with store.writing(runs[trainee.spec][0], trainee.spec) as draft:
                 draft.provenance.update(made, **trainee.write(draft.path), finished=provenance.now())
 
 
@@ -154,9 +154,12 @@ def _emulated(spec: RunSpec) -> bool:
     """Whether the run wants products for which nothing here has instructions."""
     if spec.training is None or not spec.training.precision:
         return False
-    from xling_utils.models import precision  # after the number of threads, which torch reads once
+    import torch  # after the number of threads, which it reads once
 
-    return not precision.is_native(precision.of(spec.training))
+    from xling_utils.models import precision
+
+    on_gpu = torch.cuda.is_available() and not on_cpu()
+    return not precision.is_native(precision.of(spec.training), torch.device("cuda" if on_gpu else "cpu"))
 
 
 def _train_ranks(request: dict[str, Any], emit: Emit) -> dict[str, Any]:
@@ -200,7 +203,8 @@ def _train_rank(request: dict[str, Any], emit: Emit) -> None:
 
 
 def _reporter(emit: Emit) -> Callable[[dict[str, Any]], None]:
-    """Passes on reports of training (``done``, ``total``, ``tokens``), two a second at most, and the last."""
+    """Passes on reports of training (``done``, ``total``, ``tokens``, and the ``keys`` of a stack that has several),
+    two a second at most, and the last."""
     last = 0.0
 
     def report(row: dict[str, Any]) -> None:
@@ -208,7 +212,8 @@ def _reporter(emit: Emit) -> Callable[[dict[str, Any]], None]:
         now = time.monotonic()
         if now - last >= SECONDS_BETWEEN_REPORTS or row["done"] >= row["total"]:
             last = now
-            emit({"event": "progress", "done": row["done"], "total": row["total"], "tokens": row["tokens"]})
+            told = {name: row[name] for name in ("done", "total", "tokens", "keys") if name in row}
+            emit({"event": "progress", **told})
 
     return report
 
