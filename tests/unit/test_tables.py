@@ -30,7 +30,7 @@ def test_a_table_without_rows_is_not_shown() -> None:
 @pytest.mark.parametrize(
     ("text", "printed"),
     [
-        ("-0.021 ± 0.025 (5)", "−0.021 ± 0.025 (5)"),
+        ("-0.021 ± 0.025 (5)", "−0.021\u00a0±\u00a00.025 (5)"),
         ("0.1 (-.2 to 0.3; 5 seeds)", "0.1 (−.2 to 0.3; 5 seeds)"),
         ("2026-11-23, C-17, 1e-3, -p live", "2026-11-23, C-17, 1e-3, -p live"),
     ],
@@ -48,5 +48,5 @@ def test_intervals_in_words_have_a_minus_and_are_not_broken() -> None:
 
 def test_claims_are_set_as_prose_and_their_tests_as_formulas() -> None:
     assert tables.prose("BERT's is better - by .1 - than that") == "BERT’s is better – by .1 – than that"
-    assert tables.prose("languages' means") == "languages’ means"
+    assert tables.prose("languages' means, \"often\"") == "languages’ means, “often”"
     assert tables.formula("retrieval: wide - 0.5 * short > -0.1") == "retrieval: wide − 0.5 * short > −0.1"

@@ -77,7 +77,7 @@ def page() -> str:
 
 
 def _setup(name: str, setup: Setup, claims: Sequence[Claim]) -> str:
-    columns = {"the paper": [tables.apostrophes(getattr(setup, field)) for field in FIELDS]}
+    columns = {"the paper": [tables.quotes(getattr(setup, field)) for field in FIELDS]}
     found = {scale: ours(claims, scale) for scale in SCALES}
     columns |= {SCALES[scale]: told for scale, told in found.items() if told}
     nothing = "".join(f"<p>{NOTHING[scale]}</p>" for scale, told in found.items() if not told)

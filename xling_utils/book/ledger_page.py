@@ -201,12 +201,12 @@ def _claim(claim: ledger.Claim, *found: Finding) -> dict[str, Any]:
             "tests": [
                 {"text": tables.formula(part.text), "value": tables.typeset(value(part))} for part in finding.parts
             ],
-            "remarks": [tables.formula(tables.apostrophes(remark)) for remark in remarks(finding)],
-            "reason": tables.formula(tables.apostrophes(finding.reason)),
+            "remarks": [tables.formula(tables.quotes(remark)) for remark in remarks(finding)],
+            "reason": tables.formula(tables.quotes(finding.reason)),
         }
         for finding in found
     ]
-    known |= {name: tables.apostrophes(known[name]) for name in ("theirs", "changed")}
+    known |= {name: tables.quotes(known[name]) for name in ("where", "theirs", "changed")}
     known["claim"] = tables.prose(claim.claim)
     return {**known, "number": _number(claim), "experiments": ", ".join(claim.experiments), "scales": scales}
 

@@ -25,6 +25,7 @@ VALUE = re.compile(r"[-+]?[\d.]+%?( \(.*\))?")
 """A number, with its interval or without."""
 ENDS = re.compile(r"\([^()\sa-z]+ to [^()\sa-z]+\)")
 APOSTROPHE = re.compile(r"(?<=\w)'")
+QUOTED = re.compile(r'"([^"]*)"')
 
 
 def show(frame: pd.DataFrame | None, digits: int = 3) -> Styler | None:
@@ -62,8 +63,8 @@ def _words(escaped: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """``text`` with a minus sign before every negative number, where a keyboard has a hyphen."""
-    return HYPHEN.sub("\N{MINUS SIGN}", text)
+    """``text`` with a minus sign before every negative number, where a keyboard has a hyphen; no line ends at ±."""
+    return HYPHEN.sub("\N{MINUS SIGN}", text).replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
 
 
 def apostrophes(text: str) -> str:
@@ -71,9 +72,14 @@ def apostrophes(text: str) -> str:
     return APOSTROPHE.sub("\N{RIGHT SINGLE QUOTATION MARK}", text)
 
 
+def quotes(text: str) -> str:
+    """``text`` with the apostrophes and quotation marks of print."""
+    return QUOTED.sub("\N{LEFT DOUBLE QUOTATION MARK}\\1\N{RIGHT DOUBLE QUOTATION MARK}", apostrophes(text))
+
+
 def prose(text: str) -> str:
-    """``text`` with the dashes and apostrophes of print."""
-    return apostrophes(text.replace(" - ", " \N{EN DASH} "))
+    """``text`` with the dashes, apostrophes and quotation marks of print."""
+    return quotes(text.replace(" - ", " \N{EN DASH} "))
 
 
 def formula(text: str) -> str:

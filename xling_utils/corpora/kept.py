@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -69,7 +68,7 @@ def _kept(made_of: Sequence[object], draw: Callable[[], Dataset]) -> Dataset:
             table = _table(path)
             if table is None:
                 drawn = draw()
-                draft = path.with_suffix(f".{os.getpid()}")
+                draft = path.with_suffix(".draft")  # under the lock: one that a killed process left is written over
                 try:
                     with writable(path, SETTING):
                         # What is packed cannot be mapped.
