@@ -180,8 +180,7 @@ def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, descr
     bars = base.mark_bar(color=MODEL_COLOURS["BERT"]).encode(
         y=y, tooltip=["language:N", "layer:Q", alt.Tooltip("value:Q", format=".3f")]
     )
-    whiskers = base.mark_rule(strokeWidth=2, color="currentColor").encode(y="low:Q", y2="high:Q")
-    return _framed(alt.layer(bars, whiskers).add_params(layer), description)
+    return _framed(alt.layer(bars, *_whiskers(base)).add_params(layer), description)
 
 
 def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str) -> alt.LayerChart:
@@ -199,8 +198,14 @@ def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str)
         tooltip=["group:N", "shown:N", alt.Tooltip("value:Q", format=".3f"), "seeds:Q"],
     )
     bars = base.mark_bar().encode(y=alt.Y("value:Q", title="mean reciprocal rank"))
-    whiskers = base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q", color=alt.value("currentColor"))
-    return _framed(alt.layer(bars, whiskers), description)
+    return _framed(alt.layer(bars, *_whiskers(base)), description)
+
+
+def _whiskers(base: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
+    """Intervals that are seen before the page and before bars of any colour: in the text's, within the page's."""
+    ends = {"y": "low:Q", "y2": "high:Q"}
+    inner = base.mark_rule(strokeWidth=2).encode(**ends, color=alt.value("currentColor"))
+    return base.mark_rule(strokeWidth=5).encode(**ends, color=alt.value("Canvas")), inner
 
 
 def whose_choice(rows: pd.DataFrame) -> alt.Parameter:
