@@ -29,7 +29,7 @@ MEASURES = {
 PAPER_TASKS = {"XNLI": "inference (accuracy)", "NER": "named entities (F1)"}
 FLOORS = {
     RETRIEVAL: ("chance", "word retrieval", "chance"),
-    "inference (accuracy)": ("majority class", INFERENCE, "majority"),
+    "inference (accuracy)": ("commonest label", INFERENCE, "majority"),
     "named entities (F1)": ("at random", ENTITIES, "random"),
 }
 """Name of a measure -> what a model that knows nothing gets: name, task and metric."""
