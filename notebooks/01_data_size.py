@@ -34,8 +34,8 @@
 # language {cite}`liu2020study,liu2020what`. With little data, BERT was the *worst* of the three at retrieving
 # translations. With much data it won by a wide margin, on all fourteen languages paired with English. They print
 # this as bar charts without numbers (A, figures 1 and 3; B, figure 1), so below we compare orderings. They also
-# report that words of open classes align better than function words (B, table 1, with numbers). Wu, Conneau et
-# al. add that transfer falls with the distance between languages {cite}`wu2020emerging`.
+# report that words of open classes align better than function words (B, table 1, with numbers). Conneau, Wu et
+# al. add that transfer falls with the distance between languages {cite}`conneau2020emerging`.
 
 # %% tags=["parameters", "hide-input"]
 scale = "controlled"  # smoke, controlled, natural or paper
@@ -118,8 +118,8 @@ data_size.inference(chapter)
 # (5.9<!-- value: French inference in the controlled world low --> to 6.6<!-- value: French inference in the controlled world high -->), though the same encoders
 # retrieve French words at 13.0<!-- value: base run above chance --> times chance. Of these points pretraining adds 2.6<!-- value: French inference that pretraining adds -->
 # (1.9<!-- value: French inference that pretraining adds low --> to 3.2<!-- value: French inference that pretraining adds high -->); the others an untrained encoder is taught, too. That is little, and enough to compare models by:
-# on little text, read for as long as much, BERT carries more into French than either static model, on much text more than word2vec, and much text does not add two points, which would matter. Nor does the model that
-# finds most words transfer best: word2vec finds more of them than BERT, and transfers less. Why it is
+# on little text, read for as long as much, BERT carries more into French than either static model, on much text more than word2vec, and much text does not add two points, which would matter. Whether the model that
+# finds most words transfers best cannot be told: in French word2vec has the higher mean in words, and the lower one in inference. Why it is
 # little is not tested. Our guess is the task: contradictions are made with *not* and with opposites, and in encoders of the {ref}`earlier recipe <recipe>` *not* did not align. A word that
 # decides a sentence weighs little in an average over words.
 

@@ -120,7 +120,7 @@ window_size.static_windows(chapter)
 # All of this takes the languages' means out. With the means left in, as the papers measure and {doc}`the ledger </book/ledger>` asks, word2vec, which is
 # next to chance there, gains 1.5<!-- value: word2vec gains by wide windows with little text, plain --> hundredths of mean reciprocal rank by the widest window where there is little text
 # (1.2<!-- value: word2vec gains by wide windows with little text, plain low --> to 1.9<!-- value: word2vec gains by wide windows with little text, plain high -->): all of it by the way to the middle one. To widen it
-# further brings no more, as in the papers, where to widen windows was "not always beneficial". Why is not tested. Our reading: words that are seen a few times have too few neighbours to be told apart
+# further brings no gain that would matter, as in B, where to widen windows was "not always beneficial". Why is not tested. Our reading: words that are seen a few times have too few neighbours to be told apart
 # by: a wider window brings more, and makes more pairs of the same text, which are more updates. Where there is much text the neighbours are known,
 # and what a wide window adds is the rest of the document, which is the same for all of its words. What holds, too, is that word2vec in the widest window, on as much text as BERT, aligns worse than BERT in its longest inputs.
 

@@ -40,9 +40,9 @@
 # **What the papers found.** K et al. replaced English by {term}`Fake-English`, the same text with every character moved to
 # a place in Unicode that no language uses, and lost next to nothing: overlap is not what makes the encoder multilingual
 # {cite}`k2020crosslingual`. Shuffling the words inside sentences hurt, more and more with their number; and when
-# nothing was left of a language but how often its words occur, transfer fell nearly to chance. Wu, Conneau et al. changed the
+# nothing was left of a language but how often its words occur, transfer fell nearly to chance. Conneau, Wu et al. changed the
 # domain of one language's text, took all shared pieces away, and added more of them by switching words for their
-# translations; none of it mattered much {cite}`wu2020emerging`.
+# translations; on average none of it moved inference by more than two points {cite}`conneau2020emerging`.
 
 # %% tags=["parameters", "hide-input"]
 scale = "controlled"  # smoke, controlled, natural or paper
@@ -67,7 +67,7 @@ sentences = None  # of text a language; None: as many as the scale reads
 # - **Same domain, other domain**: English documents on one half of the world's topics, the other language's on the
 #   same half or on the other. On real text: the other language's everyday sentences (Tatoeba) beside English ones, or beside English news.
 # - **Code-switched**: in every sentence three in ten of the words that the dictionary has are replaced by a translation, which
-#   changes about one word in nine (Wu, Conneau et al. change at most 15 %). The dictionary is the one that retrieval asks about, so here its
+#   changes about one word in nine (Conneau, Wu et al. change at most 15 %). The dictionary is the one that retrieval asks about, so here its
 #   answers are in the text.
 
 # %% tags=["remove-input"]
@@ -96,7 +96,7 @@ overlap.pieces(chapter)
 # 30 %<!-- value: lost without a letter in common --> (22 %<!-- value: lost without a letter in common low --> to 38 %<!-- value: lost without a letter in common high -->) of the alignment above chance, and
 # {doc}`the ledger </book/ledger>` counts that claim as refuted. It differs by partner: French and German, which have letters in common with English, lose
 # most, and Russian, Hindi and Chinese, which have hardly any, least. Of inference and of names these seeds do not show a loss. Switching words for translations, which
-# did little for the papers' encoders, makes what retrieval has above chance 2.8<!-- value: what code-switching makes of retrieval --> times as much here; but the words that are asked are among those that were
+# did little for C's encoders on average, makes what retrieval has above chance 2.8<!-- value: what code-switching makes of retrieval --> times as much here; but the words that are asked are among those that were
 # switched. Of inference and of names no gain is shown.
 #
 # Choose *inference* below the chart, and little seems to matter. We think that the task is hard to carry over: with switched words
@@ -116,7 +116,7 @@ overlap.order(chapter)
 # Most of the alignment needs an order of words: with a quarter of all pairs swapped, seven swaps in a sentence of eight words, which leave few words in their place,
 # 79 %<!-- value: lost with a quarter permuted --> (74 %<!-- value: lost with a quarter permuted low --> to 83 %<!-- value: lost with a quarter permuted high -->) of what retrieval has above chance is gone, and with all of them
 # 76 %<!-- value: lost with all permuted --> (72 %<!-- value: lost with all permuted low --> to 81 %<!-- value: lost with all permuted high -->). K et al. saw inference fall by degrees. Here the first step takes what
-# permuting takes, and a further fall that would matter is ruled out for retrieval and inference, of which hardly more is left than frequencies alone give: whether more disorder costs more cannot be told. To permute one of the two languages is enough (81 %<!-- value: lost with one language permuted -->). Named entities lose more, in points, than inference does, which has less to lose. Where nothing is left but how often words occur, 91 %<!-- value: lost with unigrams --> is lost, but more than a tenth of inference is kept. Words without an order still teach more than
+# permuting takes, and a further fall that would matter is ruled out for retrieval and inference; of names, whether more disorder costs more cannot be told. To permute one of the two languages is enough (81 %<!-- value: lost with one language permuted -->). Inference has fewer points to lose than named entities, so which of the two suffers more cannot be asked. Where nothing is left but how often words occur, 91 %<!-- value: lost with unigrams --> is lost, but more than a tenth of inference is kept. Words without an order still teach more than
 # their frequencies, since those of a sentence belong together.
 #
 # Hindi, whose verb comes last, aligns least of the five, and hardly more than with its words permuted. Permuting takes away the order of each language and what two orders have in
@@ -133,7 +133,7 @@ overlap.domain(chapter)
 # %% [markdown] tags=["of-the-record"]
 # Words align less where the languages speak of other things: retrieval loses 36 %<!-- value: lost with other topics --> of what it has above chance
 # (31 %<!-- value: lost with other topics low --> to 41 %<!-- value: lost with other topics high -->). Of named entities twenty seeds cannot tell; inference loses nothing that would matter.
-# Wu, Conneau et al. found that the domain matters little for the tasks that they tested (C, section 4.1).
+# Conneau, Wu et al. found that the domain matters little for the tasks that they tested (C, section 4.1).
 
 # %% [markdown]
 # ## In percent
@@ -181,14 +181,14 @@ charts.show(overlap.mixed(chapter))
 #
 # So in both worlds transfer is possible without any overlap, and without order it is better than a guess, in words, inference and names. That order matters is decided on real text for words and names; of inference, which lies a few points above a guess in
 # the other language, {doc}`the ledger </book/ledger>` cannot tell, save that permuting one language costs it. Sentences in no order teach more than frequencies for words and inference. Whether order counts for more than letters cannot be told there, nor
-# whether letters are worth less than a tenth, as K et al. found: for words it looks like more, for inference like less. In the figure names are found far less well without them in French, and no less well in the other three.
+# whether letters are worth less than a tenth, as K et al. found: for words it looks like more, for inference like less. In the figure names are found far less well without them in French; in the other three no loss is seen.
 #
 # Three more things differ from the controlled world. In the figure names are found less well, on average though not in Chinese, from permuted sentences than from words drawn by frequency; there it is the other way round. Switching words for translations makes what retrieval has above chance
 # 3.5<!-- value: what code-switching makes of retrieval on real text --> times as much
 # (3.0<!-- value: what code-switching makes of retrieval on real text low --> to 3.9<!-- value: what code-switching makes of retrieval on real text high -->; the words that are asked are among those that were switched), and inference gains, too; in the controlled world it does not.
 # And of mixed pairs those with the hypothesis in English are the easier ones, as K et al. found; in the controlled world those with the premise in English are.
 #
-# The domain, which did little for Wu, Conneau et al., looks large: with everyday sentences in French or Russian, English news
+# The domain, which did little for Conneau, Wu et al., looks large: with everyday sentences in French or Russian, English news
 # instead of English everyday sentences cost 62 %<!-- value: lost with other topics on real text -->
 # (41 %<!-- value: lost with other topics on real text low --> to 82 %<!-- value: lost with other topics on real text high -->) of what retrieval has above chance.
 # Four seeds are too few to decide it among so many tests; of inference and names they tell nothing. Nor is it a subject in common alone. The everyday sentences are Tatoeba's, which people translate into each other's languages: those that are tests here were taken out, but many
@@ -225,7 +225,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 # ## In short
 #
 # - In the controlled world two languages align without a letter, a name or a full stop in common, though less than with them. Without an order of words little is left.
-# - There a quarter of the pairs swapped leaves words and inference hardly more than frequencies alone do, so that whether more disorder costs more cannot be told; and it is enough to permute one language. How often words occur gives words little by itself,
+# - There a quarter of the pairs swapped leaves words and inference no more that would matter than all of them swapped do; and it is enough to permute one language. How often words occur gives words little by itself,
 #   though some inference.
 # - Other topics cost words 36 %<!-- value: lost with other topics --> of their alignment there, and do not make it impossible.
 # - On real text the averages are close to that: 70 %<!-- value: left natural shared letters --> is left without a letter in common, and 32 %<!-- value: left natural word order --> of it without order.
@@ -278,7 +278,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 # :::
 
 # %% [markdown]
-# **Further reading.** {cite:t}`k2020crosslingual`, section 3.1, for overlap and order; {cite:t}`wu2020emerging`, section 4, for domains and anchors;
+# **Further reading.** {cite:t}`k2020crosslingual`, section 3.1, for overlap and order; {cite:t}`conneau2020emerging`, section 4, for domains and anchors;
 # {cite:t}`dufter2020identifying` for the same question put to a language and its double. On to chapter 4: {doc}`04_architecture`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}

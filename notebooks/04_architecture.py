@@ -33,9 +33,9 @@
 # **What the papers found.** K et al. varied one thing at a time and kept the number of parameters where they could:
 # {term}`depth <layer>` matters most; a single attention head does nearly as well as twelve; few parameters hurt little as long as the
 # encoder is deep. Next sentence prediction hurts, a separator (a {term}`special token`) for each language makes no difference, and characters or
-# whole words do worse than word pieces {cite}`k2020crosslingual`. Wu, Conneau et al. gave each language its own
+# whole words do worse than word pieces {cite}`k2020crosslingual`. Conneau, Wu et al. gave each language its own
 # embeddings, its own bottom blocks, or both: the more is separate, the less is transferred, and that, not overlap,
-# is what decides {cite}`wu2020emerging`.
+# is what decides {cite}`conneau2020emerging`.
 
 # %% tags=["parameters", "hide-input"]
 scale = "controlled"  # smoke, controlled, natural or paper
@@ -85,7 +85,7 @@ architecture.factor(chapter, "depth")
 # (11 %<!-- value: one layer loses low --> to 32 %<!-- value: one layer loses high -->) against three, and six, each of which is then narrow, 14 %<!-- value: six layers lose -->
 # (7 %<!-- value: six layers lose low --> to 22 %<!-- value: six layers lose high -->); two layers lose
 # 10 %<!-- value: two layers lose -->, which twenty seeds cannot tell from none. (All are read behind their first block. Each at its
-# best layer, one is still worse than three, and of six it cannot be told.) The papers' twelve layers have a task to match. Here, where the neighbours of a word
+# best layer, one is still worse than three, and of six it cannot be told.) E's twelve layers read text in which there is more to learn. Here, where the neighbours of a word
 # tell much of it, two looks at them may be enough; one is not. A narrow encoder, which has fewer parameters as well, aligns far less: 16 dimensions in place of 64 cost
 # 49 %<!-- value: a narrow encoder loses -->. A single head loses 14 %<!-- value: a single head loses -->.
 #
@@ -146,7 +146,7 @@ architecture.factor(chapter, "separate")
 # And the embedding layer? Separate *vocabularies* took every shared token but the special ones away in {doc}`chapter 3 <03_overlap>` and left most of the alignment;
 # separate embedding *layers* cost 86 %<!-- value: embeddings apart lose --> (79 %<!-- value: embeddings apart lose low --> to 93 %<!-- value: embeddings apart lose high -->). What the second take away and the first do not is
 # the special tokens, the positions and the softmax. What is left is little, and for words more than
-# nothing: anchors and a shared softmax are not strictly necessary, as Wu, Conneau et al. say.
+# nothing: anchors and a shared softmax are not strictly necessary, as Conneau, Wu et al. say.
 #
 # So for words and inference blocks in common are worth more than word pieces in common, or a topic; for names more than word pieces. With embeddings and two blocks apart next to no alignment of words is left, and no names; of inference a little, more than
 # what {doc}`the ledger </book/ledger>` allows for none, and less than an untrained encoder has.
@@ -216,7 +216,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 #
 # - Three layers are not twelve. With so few, "bottom third" is one block, and an encoder of one layer is a third of
 #   the base, not a twelfth.
-# - The papers' encoders read Fake-English throughout this part; ours read English, and pairs spelt alike are left out
+# - E's encoders read Fake-English here, but for its table 7; ours, as C's, read English, and pairs spelt alike are left out
 #   of the dictionary.
 
 # %% [markdown] tags=["of-the-record"]
@@ -274,5 +274,5 @@ charts.show(chapter.record())
 # :::
 
 # %% [markdown]
-# **Further reading.** {cite:t}`wu2020emerging`, section 4, for parameters kept apart; {cite:t}`k2020crosslingual` for everything that is varied at a fixed
-# number of parameters; {cite:t}`dufter2020identifying`, and {doc}`the appendix <08_minimult>`, for the smallest set-up in which to ask. On to chapter 5: {doc}`05_language_means`
+# **Further reading.** {cite:t}`conneau2020emerging`, section 4, for parameters kept apart; {cite:t}`k2020crosslingual` for everything that is varied at a fixed
+# number of parameters; {cite:t}`dufter2020identifying`, and {doc}`chapter 8 <08_minimult>`, for the smallest set-up in which to ask. On to chapter 5: {doc}`05_language_means`

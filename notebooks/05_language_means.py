@@ -120,17 +120,17 @@ language_means.retrieval(chapter.both)
 # 2.4 %<!-- value: found by the untrained --> two thirds up, where the trained one finds 4.5 %<!-- value: found as they are --> with the means left in and 7.8 %<!-- value: found without the means --> without. The controls below
 # the verdicts tell what is learned from what is not.
 #
-# Zero-mean, by which the papers saw retrieval lose, is the better of the two here: it finds more than the shift does (7.1 %<!-- value: found with the shift -->).
+# Zero-mean, by which D saw retrieval lose, is the better of the two here: it finds more than the shift does (7.1 %<!-- value: found with the shift -->).
 
 # %% [markdown]
-# The papers read multilingual BERT at its eighth layer of twelve; here is the layer as deep as that, in percent, beside theirs. It is
+# D reads multilingual BERT at its eighth layer of twelve; here is the layer as deep as that, in percent, beside theirs. It is
 # differences within a row that can be compared.
 
 # %% tags=["hide-input"]
 charts.show(language_means.beside_paper(chapter.both, "p_at_1", "D_table_2_tatoeba"), digits=1)
 
 # %% [markdown]
-# Liu et al. write of the mean over all *tokens*; their program takes the mean over *sentences* of the means of their tokens, special tokens included. Does it
+# A and D write of the mean over all *tokens*; D's program takes the mean over *sentences* of the means of their tokens, special tokens included. Does it
 # make a difference?
 
 # %% tags=["hide-input"]
@@ -147,7 +147,7 @@ language_means.mining(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # There, over fourteen languages, F1 is .02<!-- value: mined as they are --> as they are and .03<!-- value: mined without the means --> without the means. Whether the shift helps in the four
-# languages that the papers mine, twenty seeds cannot tell.
+# languages that D mines, twenty seeds cannot tell.
 
 # %% [markdown] tags=["of-the-record"]
 # ## On real text
@@ -215,7 +215,7 @@ language_means.layer_widget(chapter)
 #
 # - Without the means a linear probe tells the language far less well. It must: means are all that it sees.
 # - Without the means translations are found more often (7.8 %<!-- value: found without the means --> of them instead of 4.5 %<!-- value: found as they are -->). It is a little better to take the means away than to
-#   exchange them, where the papers found a loss by the one and a gain by the other.
+#   exchange them, where D found a loss by the one and a gain by the other.
 # - Some of what is found needs no training. On real text an encoder of this size finds few sentences, and in another script than English's no more than the untrained one, as far as five seeds can tell.
 
 # %% [markdown] tags=["of-the-record"]

@@ -48,7 +48,7 @@ aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 # The encoder is that of {doc}`chapter 5 <05_language_means>`. A sentence is read up to a layer; there, *weight* times the difference of the two languages' means is added
 # to every token; the blocks above go on from that, and the head predicts a token at each place, with nothing masked.
 #
-# Three measures, as in the papers. The {term}`convert rate` is the share of the predicted tokens that are of the target language, those aside that both languages
+# Three measures, of which the papers have the first two. The {term}`convert rate` is the share of the predicted tokens that are of the target language, those aside that both languages
 # have. *BLEU-1* is the share of predicted words that are in the reference translation, order aside, times a penalty for being short, in percent ({ref}`how both are measured <token-translation>`).
 # *Third languages* is the share that neither of the two has and some other language does: a model that answers in a language nobody asked for.
 
@@ -252,7 +252,7 @@ charts.of_claims(claims.of_chapter(chapter))
 # :::
 
 # %% [markdown]
-# **Further reading.** {cite:t}`liu2020study`, section 4, for the shift inside the encoder; {cite:t}`liu2020language` for the same at its output; {cite:t}`libovicky2020neutrality`
+# **Further reading.** {cite:t}`liu2020study`, section 4, for the shift inside the encoder; {cite:t}`liu2020language` for the same in retrieval, tagging and parsing; {cite:t}`libovicky2020neutrality`
 # for what is left of the language. On to chapter 7: {doc}`07_cka`
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}

@@ -31,11 +31,11 @@
 # in what they speak of, two such encoders might arrange their sentences in the same way, and then sharing parameters
 # would have little left to do.
 #
-# **What the papers found.** Wu, Conneau et al. trained monolingual encoders and found their spaces to be nearly the same up
+# **What the papers found.** Conneau, Wu et al. trained monolingual encoders and found their spaces to be nearly the same up
 # to a rotation: a rotation ({term}`Procrustes`) fitted on translations brings words and sentences of one language onto those of the other, and
 # {term}`CKA`, a measure of shape that no rotation changes, is only a little lower for two monolingual encoders than for a
 # bilingual one, and far above that of an untrained encoder. Layer by layer, CKA and retrieval go together, with a
-# correlation above .9 {cite}`wu2020emerging`.
+# correlation above .9 {cite}`conneau2020emerging`.
 
 # %% tags=["parameters", "hide-input"]
 scale = "controlled"  # smoke, controlled, natural or paper
@@ -147,7 +147,7 @@ cka.transfer(chapter.both)
 # ## Do the two go together?
 #
 # Over layers, is retrieval best where CKA is highest: after rotation for two encoders, without one for a single encoder? With few layers a
-# correlation is a weak witness; here it is, on average over seeds, with the lowest and the highest. The paper's is of two encoders, and so is the verdict on it.
+# correlation is a weak witness; below is its mean over seeds, with the lowest and the highest seed. The paper's is of two encoders, and so is the verdict on it.
 
 # %% tags=["hide-input"]
 charts.show(cka.correlation(chapter.both))
@@ -190,7 +190,7 @@ cka.transfer(real.recorded)
 # carry next to none. One encoder that reads both does better at names, as in the paper and not as in the controlled world: .17<!-- value: names of one bilingual on real text -->. Its lead is that of French, .30<!-- value: names of one bilingual on real text, French --> against
 # .17<!-- value: names carried on real text, French -->; in Chinese it has .04<!-- value: names of one bilingual on real text, Chinese --> against .04<!-- value: names carried on real text, Chinese -->. French spells most names as English does, and an encoder with one vocabulary may know them by that. Trees it has fewer, in both worlds:
 # .06<!-- value: trees of one bilingual on real text -->. A rotation on top brings them to .16<!-- value: trees of one bilingual, rotated on real text -->, about what two encoders carry, and the names to no more than .16<!-- value: names of one bilingual, rotated on real text -->. That a rotation
-# on top helps parsing and not names is what Wu, Conneau et al. found (C, note 2).
+# on top helps parsing and not names is what Conneau, Wu et al. found (C, note 2).
 
 # %% [markdown] tags=["of-the-record"]
 # Between encoders that never met CKA and retrieval go together over layers here, too; whether above .9, as in the paper, five seeds cannot tell. Within one encoder, without a rotation, they do not seem to:

@@ -91,8 +91,8 @@ minimult.figure(chapter)
 # %% [markdown] tags=["of-the-record"]
 # Compare the order of the conditions, not the values: the paper's encoders have four times as many blocks and read the same verses a hundred times.
 # Special tokens of its own cost more than a tenth of the words; of sentences twenty seeds cannot tell. Whether missing random words cost anything (.20<!-- value: score without random words -->)
-# twenty seeds cannot tell, nor for certain that the larger encoder is worse (.18<!-- value: score of the larger encoder -->), though it looks like it. Ours is less large than theirs: with more
-# weights than the text can fill, each language may find room of its own; these encoders may have little to spare. Positions of its own cost nearly everything: of sentences no more is found than untrained, and of words the other two changes take some of
+# twenty seeds cannot tell, nor whether the larger encoder is worse (.18<!-- value: score of the larger encoder -->), though it looks like it. Ours is less large than theirs: with more
+# weights than the text can fill, each language may find room of its own; these encoders may have little to spare. Positions of its own cost nearly everything: of sentences it is not shown to find more than an untrained encoder, and of words the other two changes take some of
 # the little that is left; with a reversed order .02<!-- value: score with words reversed --> is left, too.
 
 # %% [markdown]

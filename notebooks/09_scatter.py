@@ -18,7 +18,7 @@
 # - how much of that a study sees that keeps one of the three the same.
 # :::
 #
-# **The answer.** Five of each cannot name one of the three. The largest share, as estimated, none of them explains alone: it belongs to how this text, these weights and this order meet.
+# **The answer.** Five texts, five sets of first weights and five orders are too few to say which of the three it is. The largest share, as estimated, none of them explains alone: it belongs to how this text, these weights and this order meet.
 #
 # **The question.** Two runs of one specification never come out alike. Three things are drawn by chance for a run: the *text* that is read
 # (and with it the contexts in which words are measured), the *first weights*, and the *order* in which batches come and places are masked. In
@@ -117,7 +117,7 @@ charts.show(scatter.what_few_seeds_see(chapter))
 # - A Latin square takes the three to add up. Where they do not, it shows as *rest*.
 #
 # What it means for other chapters: their seeds draw all three anew, so their intervals are of the kind *all drawn anew*. Conditions are compared within a seed; the difference above shows what that is worth,
-# and the second exercise, that it is worth nothing here.
+# and in the second exercise no gain is seen.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())

@@ -23,13 +23,13 @@
 # (.17<!-- value: names of French rather than Russian on real text low --> to .27<!-- value: names of French rather than Russian on real text high -->) above that of Russian ones. Whether inference carries further to French than to Russian cannot be told, nor either of the two in the controlled world.
 # There English without a letter in common carries inference further to French than to Hindi, whose order of words is another, by 2.1<!-- value: inference to French rather than Hindi -->
 # points (1.0<!-- value: inference to French rather than Hindi low --> to 3.2<!-- value: inference to French rather than Hindi high -->); on real text five seeds do not decide it (3.9<!-- value: inference to French rather than Hindi on real text -->, 0.0<!-- value: inference to French rather than Hindi on real text low --> to 7.8<!-- value: inference to French rather than Hindi on real text high -->).
-# Translations mixed into the sentences do not help a distant language more, as the paper found, but less: in the controlled world with them names gain .24<!-- value: names gained by switching in French --> of F1 in French and lose .19<!-- value: names lost by switching in Chinese --> in Chinese;
+# Translations mixed into the sentences help a distant language more, the paper found; here they help it less: in the controlled world with them names gain .24<!-- value: names gained by switching in French --> of F1 in French and lose .19<!-- value: names lost by switching in Chinese --> in Chinese;
 # on real text inference gains 7.4<!-- value: inference gained by switching in French on real text --> points in French and 3.2<!-- value: inference gained by switching in Chinese on real text --> in Chinese.
 #
 # **The question.** {doc}`Chapters 3 <03_overlap>` and {doc}`4 <04_architecture>` let seeds take partners of English in turn, so that no seed has two of them, and what differs
 # between partners differs between seeds as well. Here a seed reads a close language and distant ones, each in an encoder of its own beside English, and they are compared within the seed.
 #
-# **What the papers found.** Wu, Conneau et al. {cite}`wu2020emerging` call the similarity of languages "quite important": from English to French, Russian and Chinese inference falls from 73.6 to 68.7 and
+# **What the papers found.** Conneau, Wu et al. {cite}`conneau2020emerging` call the similarity of languages "quite important": from English to French, Russian and Chinese inference falls from 73.6 to 68.7 and
 # 68.3, named entities from 79.8 to 60.9 and 63.6; the more complex the task, the larger the gap. The more distant a language, the more is gained by anchor points, and the more is lost by embeddings and blocks of its
 # own. K et al. {cite}`k2020crosslingual` find that English whose every letter was moved out of reach ({term}`Fake-English`) transfers to Spanish at 70.9, to Hindi at 59.6 and to Russian at 65.7:
 # no piece is shared, so it must be structure.
@@ -81,7 +81,7 @@ distance.figure(chapter)
 # Words and names of French are found best and those of Hindi least, on average, with Russian and Chinese between them. Inference is another matter: of it Russian has a mean like that of French, and more cannot be told. Without any letter in common French keeps its lead over
 # Hindi in inference, which is what K et al. call structure: here the two share nothing with Fake-English but how sentences are built.
 #
-# Switched words are the surprise. Wu, Conneau et al. saw them help Chinese by three points and French not at all. Here names of French gain by them, and those of Chinese are nearly gone. {doc}`Chapter 3 <03_overlap>` shows the same of its
+# Switched words are the surprise. Conneau, Wu et al. saw them help Chinese by three points and French not at all. Here names of French gain by them, and those of Chinese are nearly gone. {doc}`Chapter 3 <03_overlap>` shows the same of its
 # partners: German and French, which are written with English's letters, gain names, and Russian, Chinese and Hindi lose them. We do not know why; names that are spelt alike may be found in either, while English words in a sentence of another script may teach that names are of that script.
 
 # %% [markdown]

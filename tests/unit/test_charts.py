@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from xling_utils.charts import contrast_shapes, layer_shapes, offline, shapes, share_shapes, shift_shapes
+from xling_utils.charts import bar_shapes, contrast_shapes, layer_shapes, offline, shapes, share_shapes, shift_shapes
 from xling_utils.core.errors import UserError
 
 RUNS = pd.DataFrame(
@@ -48,14 +48,14 @@ def curves() -> Any:
 
 def by_layer() -> Any:
     rows = pd.DataFrame({"language": ["French"], "layer": [1], "value": [0.1], "low": [0.0], "high": [0.2]})
-    return shapes.by_layer(rows, languages=["French"], layers=3, description="what it shows")
+    return bar_shapes.by_layer(rows, languages=["French"], layers=3, description="what it shows")
 
 
 def grouped_bars() -> Any:
     rows = pd.DataFrame(
         {"group": ["NOUN"], "shown": ["paper"], "value": [0.4], "low": [0.4], "high": [0.4], "seeds": [1]}
     )
-    return shapes.grouped_bars(rows, groups=["NOUN"], description="what it shows")
+    return bar_shapes.grouped_bars(rows, groups=["NOUN"], description="what it shows")
 
 
 def distances() -> Any:

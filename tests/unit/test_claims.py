@@ -501,7 +501,7 @@ def test_a_claim_is_a_line_with_its_tests_folded_below() -> None:
     assert escape(first["claim"]) in line and first["verdict"] in line and tables.typeset(first["effect"]) in line
     assert line.count("claim-verdict") == 2 and "real text" in line and first["test"] not in line
     assert shown.rstrip().endswith(
-        '<p class="claims-key">A: Liu et al., 2020a; B: Liu et al., 2020b; C: Wu, Conneau et al., 2020.</p>\n</div>'
+        '<p class="claims-key">A: Liu et al., 2020a; B: Liu et al., 2020b; C: Conneau, Wu et al., 2020.</p>\n</div>'
     )
 
 

@@ -29,7 +29,7 @@ MEASURED = re.compile(
     rf"|\b(?:half|thirds?|quarters?|fifths?|tenths?)\b|\b(?:{COUNTS})[- ](?:times|in (?:{COUNTS}))\b"
 )
 """What could be a result: a decimal number, a share, a ratio, in figures or in words."""
-OF_A_PAPER = re.compile(r"\{cite|paper|K et al\.|Liu et al\.|Wu, Conneau|Dufter|\b[A-E],? \(?(?:table|sec\.|eq\.)")
+OF_A_PAPER = re.compile(r"\{cite|paper|K et al\.|Liu et al\.|Conneau, Wu|Dufter|\b[A-E],? \(?(?:table|sec\.|eq\.)")
 """In a sentence that says so, a number is a paper's."""
 SETTINGS = """
 rate .02

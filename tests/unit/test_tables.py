@@ -48,5 +48,5 @@ def test_intervals_in_words_have_a_minus_and_are_not_broken() -> None:
 
 def test_claims_are_set_as_prose_and_their_tests_as_formulas() -> None:
     assert tables.prose("BERT's is better - by .1 - than that") == "BERT’s is better – by .1 – than that"
-    assert tables.prose("languages' means, \"often\"") == "languages’ means, “often”"
+    assert tables.prose('languages\' means, "often"') == "languages’ means, “often”"
     assert tables.formula("retrieval: wide - 0.5 * short > -0.1") == "retrieval: wide − 0.5 * short > −0.1"

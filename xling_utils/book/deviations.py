@@ -101,7 +101,7 @@ def ours(claims: Sequence[Claim], scale: str) -> list[str]:
     """What stands beside the paper's ``FIELDS``: of all recorded runs that the verdicts on ``claims`` rest on; nothing
     where there is no verdict."""
     rows, specs = _rows(scale), _specs(scale)
-    decided = {finding.claim.id for finding in ledger.findings(scale) if finding.parts}
+    decided = {finding.claim.id: finding.parts for finding in ledger.findings(scale) if finding.parts}
     claims = [claim for claim in claims if claim.id in decided]
     runs = {
         claim.id: {run for where in _selections(claim) for run in rows.runs(where)} & set(specs) for claim in claims
@@ -110,6 +110,12 @@ def ours(claims: Sequence[Claim], scale: str) -> list[str]:
     if not used:
         return []
     read = [spec.corpus.languages for spec in used]
+    # Of a claim that is tested over something else, such as languages, those that its runs have.
+    seeds = [
+        part.interval.n if part.unit == "seeds" else len({specs[run].corpus.seed for run in runs[name]})
+        for name in runs
+        for part in decided[name]
+    ]
     partners = [language for language in LANGUAGES[1:] if any(language in each for each in read)]
     return [
         _encoders(used),
@@ -117,7 +123,7 @@ def ours(claims: Sequence[Claim], scale: str) -> list[str]:
         f"{_range(spec.tokenizer.size for spec in used if spec.tokenizer.size)} word pieces",
         f"English with {_partners(partners)}; {_range(map(len, read))} in one encoder",
         _measures(claims),
-        f"{_range(len({specs[run].corpus.seed for run in each}) for each in runs.values())} seeds a claim",
+        f"{_range(seeds)} seeds a claim",
     ]
 
 

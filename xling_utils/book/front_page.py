@@ -143,7 +143,7 @@ FIGURES: dict[str, tuple[Callable[[], Any], str, str]] = {
     ),
     "taken away": (
         taken_away,
-        "In both worlds least is left without training, order of words or an encoder in common.",
+        "In both worlds least is left without shared parameters, training or sentences.",
         "What is left of alignment (retrieval of words above chance, the languages' means taken out) when one thing is "
         "taken away, of the same run with it. Bars are 95 % intervals over seeds. In the controlled world English with "
         "French, German, Russian, Hindi and Chinese in turn, but with French alone where text or training is taken "

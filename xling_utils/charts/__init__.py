@@ -9,6 +9,7 @@ from xling_utils.core.doors import late
 
 if TYPE_CHECKING:
     from xling_utils.charts import (
+        bar_shapes,
         contrast_shapes,
         layer_shapes,
         level_shapes,

@@ -106,7 +106,7 @@ GATE = "control"
 AUTHORS = {
     "A": "Liu et al., 2020a",
     "B": "Liu et al., 2020b",
-    "C": "Wu, Conneau et al., 2020",
+    "C": "Conneau, Wu et al., 2020",
     "D": "Liu et al., 2020c",
     "E": "K et al., 2020",
     "peer": "Dufter and Schütze, 2020",

@@ -17,7 +17,7 @@ SPELLINGS = {label: label for label in LABELS} | {"contradictory": "contradictio
 
 
 def repaired(tags: Sequence[str]) -> list[str]:
-    """The tags as valid BIO, by the heuristic of Wu, Conneau et al. (2020, section 3.2): an ``I-X`` that stands
+    """The tags as valid BIO, by the heuristic of Conneau, Wu et al. (2020, section 3.2): an ``I-X`` that stands
     alone becomes ``B-X``, and an entity of several types takes its last (B-X I-Y I-Z becomes B-Z I-Z I-Z)."""
     valid = list(tags)
     kind = ""

@@ -102,7 +102,7 @@ def code_switch(
     translations of one unit each) holds is replaced with probability ``word_rate`` by one of its translations,
     all alike likely. So at most ``word_rate * batch_rate`` of a text's words change.
 
-    Wu, Conneau et al. 2020 (sec. 4.2) replace 30 % of the words in the dictionary, weigh translations by their
+    Conneau, Wu et al. 2020 (sec. 4.2) replace 30 % of the words in the dictionary, weigh translations by their
     quality, and change at most 15 % of the words of a batch. On average ``batch_rate=0.5`` keeps to that bound,
     and so does 1 where no more than half of the text's words are in the dictionary. Raises :class:`UserError`
     when a rate is not within 0 and 1.

@@ -10,7 +10,7 @@ import pandas as pd
 from xling_utils.chapters.data_size.plan import MODELS, STATIC, headline_layer, headline_rows, summary, with_sources
 from xling_utils.chapters.shared.contrast_figures import paired
 from xling_utils.chapters.shared.languages import beside_english
-from xling_utils.charts import shapes
+from xling_utils.charts import bar_shapes, shapes
 from xling_utils.core.scales import Scale
 
 LATIN = ("fr", "es", "de", "tr", "vi", "sw")
@@ -109,7 +109,7 @@ def natural_static(table: pd.DataFrame) -> Any:
         frames.append(rows.assign(shown=rows["model"] + suffix))
     rows = pd.concat(frames, ignore_index=True).assign(group=lambda r: r["target"].map(_name))
     best = rows.groupby("group")["value"].max().sort_values(ascending=False)
-    return shapes.grouped_bars(
+    return bar_shapes.grouped_bars(
         rows,
         groups=best.index.tolist(),
         description="Mean reciprocal rank of static vectors, English with each other language of the data.",
@@ -157,7 +157,7 @@ def layers(table: pd.DataFrame, scale: Scale) -> Any:
     rows = rows[rows["sentences"] == rows["sentences"].max()]
     found = summary(rows, ["target", "layer"]).assign(language=lambda r: r["target"].map(shapes.LANGUAGE_NAMES))
     middle = found[found["layer"] == headline_layer(scale)].sort_values("value", ascending=False)
-    return shapes.by_layer(
+    return bar_shapes.by_layer(
         found,
         languages=middle["language"].tolist(),
         layers=scale.encoder.layers,
@@ -179,7 +179,7 @@ def parts_of_speech(
     printed = target if target in set(published["language"]) else "avg"
     paper = published[published["language"] == printed].rename(columns={"mrr": "value"})
     frames.append(paper.assign(shown="paper", low=float("nan"), high=float("nan"), seeds=1).drop(columns="language"))
-    return shapes.grouped_bars(
+    return bar_shapes.grouped_bars(
         pd.concat(frames, ignore_index=True).replace({"group": POS_GROUPS}),
         groups=list(POS_GROUPS.values()),
         description="Mean reciprocal rank by part of speech, measured here and in the paper's Table 1.",
@@ -190,7 +190,7 @@ def real_parts_of_speech(table: pd.DataFrame, scale: Scale, target: str) -> Any:
     """Figure: retrieval of real words of ``target`` by part of speech, trained and not."""
     rows = {model: pos_rows(table[table["target"] == target], scale, model) for model in REAL_POS}
     frames = [summary(of, ["part_of_speech"]).assign(shown=model) for model, of in rows.items()]
-    return shapes.grouped_bars(
+    return bar_shapes.grouped_bars(
         pd.concat(frames, ignore_index=True).rename(columns={"part_of_speech": "group"}).replace({"group": POS_GROUPS}),
         groups=list(POS_GROUPS.values()),
         description="Mean reciprocal rank of real words by part of speech, of a trained and of an untrained encoder.",
