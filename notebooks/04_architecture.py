@@ -216,6 +216,8 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 #
 # - Three layers are not twelve. With so few, "bottom third" is one block, and an encoder of one layer is a third of
 #   the base, not a twelfth.
+# - Languages with embeddings of their own begin with the same positions, sinusoids, and with words of their own; the papers' begin with nothing in
+#   common. What is left with the embeddings apart may owe something to that.
 # - E's encoders read Fake-English here, but for its table 7; ours, as C's, read English, and pairs spelt alike are left out
 #   of the dictionary.
 

@@ -95,16 +95,43 @@ def test_a_broken_model_is_named_in_one_line(what: str, sound: Path, data: Path,
     change(model)
     apart = change is EXPLODES
     with pytest.raises(UserError, match=words) as refused:
-        (examine if apart else examine_here)(str(model), list(LANGUAGES[1:]), data, 500, None)
+        (examine if apart else examine_here)(str(model), list(LANGUAGES[1:]), data, 500)
     assert str(refused.value).startswith(str(model)) and "\n" not in str(refused.value)
 
 
 def test_a_sound_model_passes_and_missing_text_is_named(sound: Path, data: Path) -> None:
-    examine(str(sound), LANGUAGES[1:], data, 500, None)
+    examine(str(sound), LANGUAGES[1:], data, 500)
     with pytest.raises(UserError, match=r"nowhere: no configuration"):
-        examine_here("nowhere", list(LANGUAGES[1:]), data, 500, None)
+        examine_here("nowhere", list(LANGUAGES[1:]), data, 500)
     with pytest.raises(UserError, match="text/sw: no text"):
-        examine_here(str(sound), ["fr", "sw"], data, 500, None)
+        examine_here(str(sound), ["fr", "sw"], data, 500)
+
+
+def test_a_model_whose_pooling_is_unknown_is_examined_with_the_one_that_is_named(
+    sound: Path, data: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(sound, tmp_path / "model")
+    (tmp_path / "model/1_Pooling").mkdir()
+    (tmp_path / "model/1_Pooling/config.json").write_text('{"pooling_mode": "max"}')
+    with pytest.raises(UserError, match="states no pooling that is known here; name one with --pooling"):
+        examine_here(str(tmp_path / "model"), ["fr"], data, 0)
+    examine_here(str(tmp_path / "model"), ["fr"], data, 0, pooling="mean")
+
+
+def test_an_error_that_nobody_expects_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def strange(**_: Any) -> None:
+        raise AttributeError("'Gemma3Config' object has no attribute\n'num_hidden_layers'")
+
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps({"name": "no/where", "data": None})))
+    monkeypatch.setattr(examined, "_limit", lambda weights: None)
+    monkeypatch.setattr(examined, "examine_here", strange)
+    examined.main()
+    said = (
+        "this kind of model cannot be read (AttributeError: 'Gemma3Config' object has no attribute 'num_hidden_layers')"
+    )
+    assert capsys.readouterr().out == f"wrong: no/where: {said}\n"
 
 
 @pytest.mark.parametrize("name", ["sound", "some/bert", "some/bert@step-100", "no/where", "/no/where"])

@@ -6,21 +6,24 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import BertModel
+from tokenizers.processors import TemplateProcessing
+from transformers import AutoTokenizer, BertModel
 
 from tests import families
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
 from xling_utils.core.specs import CorpusSpec
 from xling_utils.corpora import controlled
-from xling_utils.measures.encoders import hub
+from xling_utils.measures.encoders import hidden_states, hub
 from xling_utils.measures.encoders.subject import Subject
 from xling_utils.measures.tasks import language_neutrality, sentence_similarity, token_translation
 from xling_utils.measures.tasks.sentence_retrieval import sentence_vectors
+from xling_utils.measures.transfer.readers import TransformersReader
 
 CORPUS = CorpusSpec("controlled", ("en", "fr"), 100)
 SMOKE = scale("smoke")
@@ -96,6 +99,30 @@ def test_a_decoder_reads_a_token_before_the_text(family: str, tmp_path: Path) ->
     assert encoded["special_tokens_mask"][0] == 1 and not any(encoded["special_tokens_mask"][1:])
 
 
+def test_what_a_decoders_tokenizer_puts_behind_a_text_stays_there(tmp_path: Path) -> None:
+    """As those of embedding models do."""
+    folder = families.saved(tmp_path, "Qwen", texts())
+    plain = hub.load(str(folder)).tokenizer.tokenize("the old man")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    end = (tokenizer.eos_token, tokenizer.eos_token_id)
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single=f"$A:0 {end[0]}:0", special_tokens=[end])
+    tokenizer.save_pretrained(folder)
+    lm = hub.load(str(folder))
+    ids, special = lm.tokenizer("the old man", return_special_tokens_mask=True, return_attention_mask=False).values()
+    assert lm.tokenizer.convert_ids_to_tokens(ids) == ["</s>", *plain, "</s>"]
+    assert special == [1, *[0] * len(plain), 1]
+    assert lm.tokenizer("the old man", truncation=True, max_length=4)["input_ids"][-1] == end[1]
+
+
+@pytest.mark.parametrize("kept", [torch.bfloat16, torch.float16])
+def test_a_model_and_its_twin_are_read_in_one_precision(kept: torch.dtype, bert: Path) -> None:
+    hub.load(str(bert)).model.to(kept).save_pretrained(bert)
+    lm = hub.load(str(bert))
+    assert {weights.dtype for model in (lm.model, hub.drawn_anew(lm.model, 0)) for weights in model.parameters()} == {
+        torch.float32
+    }
+
+
 def test_first_and_last_tokens_stand_for_a_sentence(bert: Path) -> None:
     lm = hub.load(str(bert))
     lines = ["the old fisherman sells fish .", "fish"]
@@ -124,9 +151,15 @@ def test_a_sentence_encoder_is_read_as_it_says(bert: Path) -> None:
     (bert / "1_Pooling" / "config.json").write_text(json.dumps(said))
     assert hub.load(str(bert)).pooling == "first"
     assert hub.load(str(bert), "last").pooling == "last", "what is asked for comes first"
-    (bert / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_max_tokens": True}))
-    with pytest.raises(UserError, match="states no pooling that is known here"):
-        hub.load(str(bert))
+    for mode in ("mean", "mean_tokens"):
+        (bert / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": mode, "include_prompt": True}))
+        assert hub.load(str(bert)).pooling == "mean"
+    both = {"pooling_mode_mean_tokens": True, "pooling_mode_max_tokens": True}
+    for unknown in ({"pooling_mode_max_tokens": True}, both, {"pooling_mode": ["mean"]}, {}):
+        (bert / "1_Pooling" / "config.json").write_text(json.dumps(unknown))
+        with pytest.raises(UserError, match="states no pooling that is known here"):
+            hub.load(str(bert))
+        assert hub.load(str(bert), "last").pooling == "last"
 
 
 def test_lacking_weights_are_named(tmp_path: Path) -> None:
@@ -163,6 +196,29 @@ def test_a_tokenizer_that_does_not_fit_is_refused(bert: Path) -> None:
     families.masked_language_model("BERT", 50).save_pretrained(bert)
     with pytest.raises(UserError, match="the model knows 50; they do not fit"):
         hub.load(str(bert))
+
+
+def test_tokens_that_no_text_has_may_be_more_than_the_model_knows(bert: Path) -> None:
+    """As Gemma's for pictures. Nor need a tokenizer say which of its tokens begin and end an input."""
+    tokenizer = AutoTokenizer.from_pretrained(bert)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<picture>"]})
+    tokenizer.cls_token = tokenizer.sep_token = None
+    tokenizer.save_pretrained(bert)
+    lm = hub.load(str(bert))
+    assert len(lm.tokenizer) > hidden_states.known_ids(lm.model) and lm.tokenizer.cls_token_id is None
+    assert sentence_vectors(lm, ["the old man"]).shape[0] == families.LAYERS + 1
+    with pytest.raises(UserError, match="lacks a token that begins or ends an input"):
+        TransformersReader(lm)
+
+
+def test_a_kind_of_model_that_cannot_be_read_is_named(bert: Path) -> None:
+    with pytest.raises(UserError, match="SimpleNamespace: its configuration tells of no layers"):
+        hidden_states.blocks_of(SimpleNamespace(config=SimpleNamespace()))
+    with pytest.raises(UserError, match="SimpleNamespace: it has no embedding for each token"):
+        hidden_states.known_ids(SimpleNamespace())
+    lm = hub.load(str(bert))
+    lm.model.config.max_position_embeddings = -1
+    assert lm.limit == min(hidden_states.POSITIONS, lm.tokenizer.model_max_length)
 
 
 def test_weights_in_a_pickle_are_not_read(bert: Path) -> None:

@@ -56,7 +56,7 @@ def probe(
     for each, sentences in ((model, SENTENCES if chapters else cards.SENTENCES), (against, cards.SENTENCES)):
         if each is not None:
             say(f"{each}: examining it")
-            examine(each, languages, data, sentences, aligned)
+            examine(each, languages, data, sentences, aligned, pooling)
     found = cards.card(model, languages, data, aligned, pooling, against)
     card_page.write(found, folder_of(root, model))
     return found

@@ -4,6 +4,7 @@ memory and of time, so that one that explodes takes nothing with it."""
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xling_utils.core.errors import UserError, first_line
+from xling_utils.core.errors import UserError, first_line, named
 
 if TYPE_CHECKING:
     from xling_utils.measures.encoders.hidden_states import LanguageModel
@@ -26,18 +27,31 @@ MOST_UNKNOWN = 1 / 3
 SECONDS = 300
 MEMORY = 6 << 30
 """Bytes that a tokenizer and the states of a few sentences may take, beside four times the weights."""
+NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
+"""Reserves more addresses than the limit allows, before anything is read."""
+FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
+"""Of a model on the Hub, those that are read."""
 CODE = "from xling_utils.measures.encoders.examined import main; main()"
 
 
-def examine(name: str, languages: Sequence[str], data: Path | None, sentences: int, aligned: str | None) -> None:
-    """Raises :class:`UserError`, with the cause, if the model ``name`` (a folder, or a name on the Hub) cannot be
-    measured on the text of ``languages`` in ``data``, of which ``sentences`` are read, perhaps none, and on the
-    translations ``aligned``."""
-    asked = {"name": name, "languages": list(languages), "data": data and str(data), "aligned": aligned}
+def examine(
+    name: str,
+    languages: Sequence[str],
+    data: Path | None,
+    sentences: int,
+    aligned: str | None = None,
+    pooling: str | None = None,
+) -> None:
+    """Raises :class:`UserError`, with the cause, if the model ``name`` (a folder, or a name on the Hub, which is
+    fetched) cannot be measured with ``pooling`` on the text of ``languages`` in ``data``, of which ``sentences`` are
+    read, perhaps none, and on the translations ``aligned``."""
+    _fetch(name)
+    asked = {"name": name, "languages": list(languages), "data": data and str(data), "sentences": sentences}
+    asked |= {"aligned": aligned, "pooling": pooling}
     try:
         done = subprocess.run(
-            [sys.executable, "-c", CODE], input=json.dumps(asked | {"sentences": sentences}), stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True, errors="replace", timeout=SECONDS, check=False,
+            [sys.executable, "-c", CODE], input=json.dumps(asked), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            text=True, errors="replace", timeout=SECONDS, check=False, env=os.environ | NO_GPU,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
         told = error.stdout.decode("utf-8", "replace") if isinstance(error.stdout, bytes) else error.stdout or ""
@@ -48,6 +62,17 @@ def examine(name: str, languages: Sequence[str], data: Path | None, sentences: i
     if done.returncode:
         why = f"signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"
         raise UserError(f"{name}: {last} ends the process ({why}), within {MEMORY >> 30} GB and its weights")
+
+
+def _fetch(name: str) -> None:
+    """What a name on the Hub stands for, to this machine: the limits are for reading it. Where that fails, reading it
+    says why."""
+    from huggingface_hub import snapshot_download
+
+    place, _, revision = name.partition("@")
+    if not Path(name).exists():
+        with suppress(OSError, ValueError):
+            snapshot_download(place, revision=revision or None, allow_patterns=FILES)
 
 
 def _last(told: str) -> str:
@@ -65,15 +90,24 @@ def main() -> None:
         print(f"wrong: {error}")
     except MemoryError:
         print(f"wrong: {asked['name']}: more memory than its weights and {MEMORY >> 30} GB")
+    except Exception as error:  # a kind of model that nobody here knows
+        print(f"wrong: {asked['name']}: this kind of model cannot be read ({named(error)})")
     sys.stdout.flush()
 
 
-def examine_here(name: str, languages: list[str], data: Path | None, sentences: int, aligned: str | None) -> None:
+def examine_here(
+    name: str,
+    languages: list[str],
+    data: Path | None,
+    sentences: int,
+    aligned: str | None = None,
+    pooling: str | None = None,
+) -> None:
     """:func:`examine` in this process, without limits."""
     from xling_utils.measures.encoders.subject import Subject
 
     _step("reading the model")
-    subject = Subject.of_model(name, ("en", *languages), data, sentences, aligned)
+    subject = Subject.of_model(name, ("en", *languages), data, sentences, aligned, pooling)
     _check_weights(name, subject.model)
     _step("reading text")
     of_running = {language: subject.text(language, sentences) for language in subject.languages if sentences}

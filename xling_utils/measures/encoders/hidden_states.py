@@ -17,6 +17,8 @@ from torch import Tensor, nn
 
 from xling_utils.core.errors import UserError
 
+POSITIONS = 512
+"""Tokens that are read where a model does not say how many it takes."""
 BATCH = 64
 """Texts that are read at a time where each is read many times over."""
 PLACES = 4096
@@ -37,9 +39,12 @@ def device() -> torch.device:
 def blocks_of(model: Any) -> nn.ModuleList:
     """The transformer blocks of a ``PreTrainedModel``, first to last.
 
-    Raises :class:`UserError` if there is not exactly one list of as many modules as its configuration has layers.
+    Raises :class:`UserError` if there is not exactly one list of as many modules as its configuration has layers, or if
+    that tells of none.
     """
-    count = model.config.num_hidden_layers
+    count = getattr(model.config, "num_hidden_layers", None)
+    if count is None:
+        raise UserError(f"{type(model).__name__}: its configuration tells of no layers; use a model of text alone")
     lists = [module for module in model.modules() if isinstance(module, nn.ModuleList) and len(module) == count]
     outer = [found for found in lists if not any(found in other.modules() for other in lists if other is not found)]
     if len(outer) != 1:
@@ -48,6 +53,14 @@ def blocks_of(model: Any) -> nn.ModuleList:
             "use an encoder whose blocks stand in one list"
         )
     return outer[0]
+
+
+def known_ids(model: Any) -> int:
+    """How many tokens a ``PreTrainedModel`` has embeddings of. Raises :class:`UserError` if it has none."""
+    try:
+        return int(model.get_input_embeddings().num_embeddings)
+    except (NotImplementedError, AttributeError):
+        raise UserError(f"{type(model).__name__}: it has no embedding for each token; use another model") from None
 
 
 @dataclass(frozen=True)
@@ -105,7 +118,8 @@ class LanguageModel:
     @property
     def limit(self) -> int:
         """The tokens that it takes at most."""
-        positions = int(getattr(self.model.config, "max_position_embeddings", 512))
+        positions = int(getattr(self.model.config, "max_position_embeddings", POSITIONS))
+        positions = positions if positions > 0 else POSITIONS  # XLNet's for "any"
         words = self.model.get_input_embeddings()
         unused = [  # RoBERTa's family counts positions from behind that of padding
             part.padding_idx + 1
@@ -152,7 +166,7 @@ class LanguageModel:
         encoded = dict(
             self.tokenizer(list(texts), truncation=True, max_length=self.limit, return_special_tokens_mask=True)
         )
-        known = self.model.get_input_embeddings().num_embeddings
+        known = known_ids(self.model)
         highest = max((max(ids, default=0) for ids in encoded["input_ids"]), default=0)
         if highest >= known:
             raise UserError(f"the tokenizer does not fit the model: id {highest} of {known}")
@@ -202,14 +216,16 @@ def state_of(output: Any) -> Tensor:
 
 
 @contextmanager
-def without_bars() -> Iterator[None]:
-    """No bar of transformers' for a model that loads in a moment."""
+def silently() -> Iterator[None]:
+    """No bar of transformers' for a model that loads in a moment, and no table of weights that are not read."""
     from transformers.utils import logging
 
-    shown = logging.is_progress_bar_enabled()
+    shown, told = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
+    logging.set_verbosity(logging.CRITICAL)
     try:
         yield
     finally:
+        logging.set_verbosity(told)
         if shown:
             logging.enable_progress_bar()

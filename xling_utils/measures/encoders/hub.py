@@ -44,11 +44,12 @@ def load(name: str, pooling: str | None = None) -> LanguageModel:
     config = _tried(name, "configuration", AutoConfig.from_pretrained, **SAFE)
     model = _read(name, config)
     tokenizer = _tried(name, "tokenizer", AutoTokenizer.from_pretrained, **SAFE)
-    known = model.get_input_embeddings().num_embeddings
-    if len(tokenizer) > known:
-        raise UserError(f"{name}: the tokenizer has {len(tokenizer)} tokens, the model knows {known}; they do not fit")
-    if _fills_in(config) and None in (tokenizer.pad_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id):
-        raise UserError(f"{name}: the tokenizer lacks a token that fills, begins or ends an input")
+    hidden_states.blocks_of(model)
+    known, pieces = hidden_states.known_ids(model), tokenizer.vocab_size  # what is added may be for no text (Gemma's)
+    if pieces > known:
+        raise UserError(f"{name}: the tokenizer has {pieces} tokens, the model knows {known}; they do not fit")
+    if _fills_in(config) and tokenizer.pad_token_id is None:
+        raise UserError(f"{name}: the tokenizer lacks a token that fills an input")
     if len(tokenizer) <= len(tokenizer.all_special_ids):
         raise UserError(f"{name}: the tokenizer knows special tokens alone; give its files (tokenizer.json, vocab.txt)")
     decodes = not _fills_in(config) and not config.is_encoder_decoder
@@ -56,7 +57,6 @@ def load(name: str, pooling: str | None = None) -> LanguageModel:
         _begin(tokenizer)
     if tokenizer.model_max_length <= tokenizer.num_special_tokens_to_add():
         raise UserError(f"{name}: model_max_length is {tokenizer.model_max_length}, which leaves no room for text")
-    hidden_states.blocks_of(model)
     pooling = pooling or _stated_pooling(name) or ("weighted" if decodes else "mean")
     if decodes and pooling == "first":
         raise UserError(f"{name}: the first token of a decoder has read nothing of its sentence; choose another")
@@ -72,16 +72,16 @@ def _fills_in(config: Any) -> bool:
 
 
 def _read(name: str, config: Any) -> Any:
-    """The model with its head that predicts what is masked, where there is one in the weights, or without."""
+    """The model with its head that predicts what is masked, where there is one in the weights, or without; in single
+    precision, as its untrained twin is, whatever the file keeps."""
     from transformers import AutoModel, AutoModelForMaskedLM
 
     missing: list[str] = []
     for kind in (AutoModelForMaskedLM, AutoModel) if _fills_in(config) else (AutoModel,):
-        with hidden_states.without_bars():
-            model, found = _tried(
-                name, "weights", kind.from_pretrained, config=config, use_safetensors=True, output_loading_info=True,
-                **SAFE,
-            )  # fmt: skip
+        model, found = _tried(
+            name, "weights", kind.from_pretrained, config=config, use_safetensors=True, output_loading_info=True,
+            dtype=torch.float32, **SAFE,
+        )  # fmt: skip
         missing = sorted(weights for weights in found["missing_keys"] if "pooler." not in weights)  # not read here
         if not missing:
             model.config.use_cache = False
@@ -93,15 +93,16 @@ def _begin(tokenizer: Any) -> None:
     """Puts a token before every text that a decoder reads, if its tokenizer does not: decoders keep states of a size
     of their own at the first place, whatever stands there, and no word of the text shall have them."""
     encoded = tokenizer("a", return_special_tokens_mask=True)
-    first = tokenizer.bos_token or tokenizer.eos_token
-    if encoded["special_tokens_mask"][0] or first is None:
+    special, first = encoded["special_tokens_mask"], tokenizer.bos_token or tokenizer.eos_token
+    if not special or special[0] or first is None:
         return
-    from tokenizers.processors import Sequence, TemplateProcessing
+    from tokenizers.processors import TemplateProcessing
 
-    inner = tokenizer.backend_tokenizer
-    number = tokenizer.convert_tokens_to_ids(first)
-    begun = TemplateProcessing(single=f"{first}:0 $A:0", special_tokens=[(first, number)])
-    inner.post_processor = Sequence([inner.post_processor, begun] if inner.post_processor else [begun])
+    # Of two templates one after the other the second is not heeded, so what it puts behind a text is put there anew.
+    behind = tokenizer.convert_ids_to_tokens(encoded["input_ids"][len(special) - special[::-1].index(0) :])
+    added = [(token, tokenizer.convert_tokens_to_ids(token)) for token in dict.fromkeys((first, *behind))]
+    single = [f"{first}:0", "$A:0", *(f"{token}:0" for token in behind)]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single=single, special_tokens=added)
 
 
 def _stated_pooling(name: str) -> str | None:
@@ -113,9 +114,11 @@ def _stated_pooling(name: str) -> str | None:
     if path is None:
         return None
     said = json_object(Path(path))
-    found = {said.get("pooling_mode"), *(key for key, value in said.items() if value is True)}
-    known = [pooling for mode, pooling in MODES.items() if {mode, f"pooling_mode_{mode}"} & found]
-    if len(known) != 1:
+    found = {key.removeprefix("pooling_mode_") for key, on in said.items() if on is True and key.startswith("pooling_")}
+    if "pooling_mode" in said:
+        found.add(str(said["pooling_mode"]))
+    known = [MODES.get(mode) for mode in found]
+    if len(known) != 1 or None in known:
         raise UserError(f"{name}: {STATED} states no pooling that is known here; name one with --pooling")
     return known[0]
 
@@ -165,20 +168,15 @@ def drawn_anew(model: Any, seed: int) -> Any:
 def _tried(name: str, what: str, load: Any, **options: Any) -> Any:
     """What ``load`` gives for ``name``, a revision of it if one is named; what keeps it from it, in one line (and not
     in a table on stderr)."""
-    from transformers.utils import logging
-
-    shown = logging.get_verbosity()
-    logging.set_verbosity(logging.CRITICAL)
     place, _, revision = (name, "", "") if Path(name).exists() else name.partition("@")
     try:
-        return load(place, **options, revision=revision or None)
+        with hidden_states.silently():
+            return load(place, **options, revision=revision or None)
     except Exception as error:  # on a damaged file transformers and its libraries raise whatever they stumble over
         where = (
             "" if Path(name).is_dir() else "; name a folder, or a model of the Hub that this machine has or can reach"
         )
         raise UserError(f"{name}: no {what} that can be read ({first_line(error)}){where}") from None
-    finally:
-        logging.set_verbosity(shown)
 
 
 def run_in(folder: Path) -> Run | None:

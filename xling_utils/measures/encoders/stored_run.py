@@ -137,7 +137,7 @@ def masked_lm(run: Run, language: str | None = None) -> LanguageModel:
         split_special_tokens=True,  # "[MASK]" written in the text is text
         model_input_names=["input_ids", "attention_mask", *["token_type_ids"] * model_spec.next_sentence],
     )  # fmt: skip
-    with hidden_states.without_bars():
+    with hidden_states.silently():
         folder = run.path / spoken if model_spec.separate else run.path
         model: Any = BertForMaskedLM.from_pretrained(folder, dtype=torch.float32)  # whatever the file keeps
     return LanguageModel(model.to(hidden_states.device()).eval(), tokenizer)

@@ -106,6 +106,8 @@ class TransformersReader(Reader):
         self.body, self.tokenizer = lm.model.base_model, (tokenizer := lm.tokenizer)
         self.width, self.limit = int(lm.model.config.hidden_size), lm.limit
         self.start, self.end = tokenizer.cls_token_id, tokenizer.sep_token_id
+        if None in (self.start, self.end):
+            raise UserError("the tokenizer lacks a token that begins or ends an input; fine-tuning needs both")
         self.padding, self.unknown = tokenizer.pad_token_id, tokenizer.unk_token_id
         self.types = "token_type_ids" in tokenizer.model_input_names
         self.body.get_input_embeddings().requires_grad_(False)
