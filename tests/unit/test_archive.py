@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 import tarfile
+from pathlib import Path
 
 import pytest
 
@@ -227,3 +228,27 @@ def test_what_is_in_a_folder_stays(data, tmp_path):
     (tmp_path / "copy").mkdir()
     archive.unpack(tmp_path / "some.tar.xz", tmp_path / "copy")
     assert (tmp_path / "copy/text/en/news.txt").exists()
+
+
+def test_a_folder_of_ones_own_is_filled_and_stays_the_same(data, tmp_path, monkeypatch):
+    """The current one too, and one behind a link."""
+    archive.pack(data, ["fr"], tmp_path / "some.tar.xz")
+    for name in ("here", "behind"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "behind")
+    monkeypatch.chdir(tmp_path / "here")
+    before = os.stat(".").st_ino
+    for folder in (Path("."), tmp_path / "link"):
+        archive.unpack(tmp_path / "some.tar.xz", folder)
+        assert (folder / "text/en/news.txt").exists() and {p.name for p in folder.iterdir()} >= {"SHA256SUMS", "text"}
+    assert os.stat(".").st_ino == before
+
+
+def test_what_could_not_be_unpacked_is_not_packed(data, tmp_path, monkeypatch):
+    with pytest.raises(UserError, match="a folder; name a file with --out"):
+        archive.pack(data, ["fr"], tmp_path)
+    monkeypatch.setattr(archive, "ALWAYS_ALLOWED", 10_000)
+    write(data / "text/en/long.txt", "The same sentence .\n\n" * 200_000)
+    with pytest.raises(UserError, match="packs to over 100 times less; no text does"):
+        archive.pack(data, ["fr"], tmp_path / "some.tar.xz")
+    assert not list(tmp_path.glob("some*"))

@@ -1,7 +1,9 @@
 """Real text: documents, samples, dictionaries, and every bad input a data directory can hold."""
 
 import codecs
+import errno
 import lzma
+import os
 import tracemalloc
 from typing import get_args
 
@@ -10,7 +12,7 @@ import pytest
 from tests.given import failure, write
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import Form
-from xling_utils.corpora import directory, lines
+from xling_utils.corpora import directory, lines, parallel
 from xling_utils.corpora.checks import check, summary
 
 
@@ -261,12 +263,12 @@ def test_check_finds_every_kind_of_damage(data):
     broken = {(finding.path.name, finding.line) for finding in findings if finding.level == "broken"}
     assert broken >= {
         ("en_own-ud-test.conllu", 10),
-        ("en_own-ud-dev.conllu", None),
+        ("en_own-ud-dev.conllu", 1),
         ("bad.txt", 3),
         ("en-sw.test.txt", 2),
         ("test.en.tsv", 1),
         ("dev.en.tsv", 2),
-        ("en_own-ud-train.conllu", None),
+        ("en_own-ud-train.conllu", 1),
         ("zh-en.dev.gold", 1),
         ("bert-base-multilingual-cased.vocab.txt", None),
     }
@@ -296,3 +298,49 @@ def test_a_domain_is_the_name_of_a_file_and_no_pattern(tmp_path):
         directory.text_files(tmp_path, "en", "*")
     with pytest.raises(UserError, match="is no domain"):
         directory.text_files(tmp_path, "en", "../en/x")
+
+
+def test_check_looks_at_every_file_that_is_read(data):
+    """Tests of pairs that no language of the book has, entities of others and lines that readers refuse."""
+    write(data / "tatoeba/fy-en.en", b"\xff\n")
+    write(data / "bucc2018/nl-en.dev.en", b"\xff\n")
+    write(data / "ner/panx/dev.fy.tsv", "Ann\n")
+    write(data / "dictionaries/muse/en-sw.train.txt", "house\t\n")
+    tree = "1\tAnn\t_\tNUON\t_\t_\t0\troot\t_\t_\n\n"
+    write(data / "ud/UD_English-Own/en_own-ud-test.conllu", tree)
+    messages = [finding.message for finding in check(data) if finding.level == "broken"]
+    for name in ("fy-en.en", "nl-en.dev.en", "dev.fy.tsv", "en-sw.train.txt", "en_own-ud-test"):
+        assert sum(name in message for message in messages) == 1, name
+    assert any("dev.fy.tsv" in finding.message for finding in check(data, ["sw"]) if finding.level == "broken")
+
+
+def test_a_link_to_nothing_is_no_text_and_a_hidden_file_is_none(tmp_path):
+    folder = tmp_path / "text/nl"
+    write(folder / "a.txt", "Een huis .\n")
+    for copy in (".a.txt", "._a.txt"):
+        write(folder / copy, "Een huis .\n")
+    assert [path.name for path in directory.text_files(tmp_path, "nl")] == ["a.txt"]
+    (folder / "b.txt").symlink_to(tmp_path / "nowhere")
+    assert "b.txt: a link to nothing" in failure(directory.text_files, tmp_path, "nl")
+
+
+@pytest.mark.parametrize("name", ["tatoeba", "parallel/mine", "text/en"])
+def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(name, data, monkeypatch):
+    """Else its tests would be text to train on."""
+    (data / name).mkdir(parents=True, exist_ok=True)
+    real = os.scandir
+
+    def scandir(place):
+        if place == data / name:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
+        return real(place)
+
+    monkeypatch.setattr(directory, "scandir", scandir)
+    read = directory.text_files if name.startswith("text") else directory.protected_files
+    assert failure(read, data, "en") == f"{data / name}: Permission denied; make it readable"
+
+
+def test_a_pair_of_which_one_is_blank_is_no_pair(tmp_path):
+    write(tmp_path / "tatoeba/nl-en.en", "One .\nTwo .\nThree .\n")
+    write(tmp_path / "tatoeba/nl-en.nl", "Een .\n\nDrie .\n")
+    assert parallel.pairs("directory", "nl", 2, data=tmp_path) == (["one .", "three ."], ["een .", "drie ."])

@@ -393,3 +393,10 @@ def test_domains_that_cannot_be_are_named(domains, parts):
 def test_a_language_named_twice_is_refused():
     with pytest.raises(UserError, match="language 'fr' is named twice"):
         corpora.load(CorpusSpec("controlled", ("en", "fr", "fr"), 5))
+
+
+def test_a_line_too_long_to_be_permuted_is_refused():
+    rng = np.random.default_rng(0)
+    assert len(transforms.permute_words(["w"] * transforms.LONGEST, 0.0, rng)) == transforms.LONGEST
+    with pytest.raises(UserError, match="a line of 2,001 words cannot be permuted; put one sentence on a line"):
+        transforms.permute_words(["w"] * 2001, 0.5, rng)

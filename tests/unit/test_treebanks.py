@@ -194,3 +194,11 @@ def test_a_word_has_the_tag_that_most_of_its_occurrences_have(tmp_path):
 def test_a_word_that_is_as_often_this_as_that_has_no_tag(tmp_path):
     write(tmp_path, "en_ewt-ud-train.conllu", conllu(*[[("runs", tag, 0, "root")] for tag in ("VERB", "NOUN") * 3]))
     assert commonest_tags(tmp_path, "en") == {}
+
+
+def test_a_treebank_in_two_folders_is_refused(tmp_path):
+    for folder in ("UD_Dutch-A", "UD_Dutch-A-old"):
+        (tmp_path / "ud" / folder).mkdir(parents=True)
+        (tmp_path / "ud" / folder / "nl_a-ud-test.conllu").write_text(conllu(DOG), encoding="utf-8")
+    message = failure(treebank, "directory", "nl", "test", data=tmp_path)
+    assert "UD_Dutch-A-old/nl_a-ud-test.conllu: stands in" in message and message.endswith("remove one of the two")

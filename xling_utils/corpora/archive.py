@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import lzma
+import os
 import shutil
 import tarfile
 import tempfile
@@ -28,6 +29,7 @@ SUMS = "SHA256SUMS"
 LARGEST_SUMS = 10_000_000  # bytes
 DEEPEST = 20  # folders
 ALWAYS_ALLOWED = 100_000_000  # bytes
+MEMBER = 1024  # bytes that a file takes in a tar beside its own, at most
 
 
 def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
@@ -44,6 +46,8 @@ def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
     found = {path.relative_to(data).as_posix(): path for path in _read_by(data, dict.fromkeys(("en", *languages)))}
     if torn := [name for name in found if "\n" in name]:
         raise UserError(f"{data}: {torn[0]!r} has a name that ends a line in the middle; rename it")
+    if file.is_dir():
+        raise UserError(f"{file}: a folder; name a file with --out")
     draft = file.with_name(f"{file.name}.tmp")
     try:
         sums = "".join(f"{sha256(found[name])}  {name}\n" for name in sorted(found)).encode(errors="surrogateescape")
@@ -52,6 +56,8 @@ def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
             for name in sorted(found):
                 with regular(found[name]).open("rb") as stream:
                     archive.addfile(_member(name, found[name].stat().st_size), stream)
+        if sum(found[name].stat().st_size + MEMBER for name in found) > _most(draft):
+            raise UserError(f"{data}: packs to over {LARGEST_RATIO} times less; no text does; look at its files")
         draft.replace(file)
     except OSError as error:
         raise UserError(f"{error.filename or file}: {error.strerror or error}") from None
@@ -74,8 +80,8 @@ def _member(name: str, size: int) -> tarfile.TarInfo:
 
 
 def unpack(file: Path, folder: Path) -> int:
-    """Unpacks the archive ``file`` to the new or empty ``folder``; returns the number of files. The folder appears
-    when everything in it has been checked against the archive's sums.
+    """Unpacks the archive ``file`` to the new or empty ``folder``; returns the number of files. Its files
+    appear when all have been checked against the archive's sums, these last.
 
     Raises :class:`UserError` on a folder with something in it, on a file that is no such archive, cut short, damaged
     or of other content than its sums say, and on members that are no plain files or would leave the folder.
@@ -84,18 +90,29 @@ def unpack(file: Path, folder: Path) -> int:
         raise UserError(f"{folder}: not an empty folder; name a new one")
     if not hasattr(tarfile, "data_filter"):
         raise UserError("unpacking takes Python 3.11.4 or newer, which can refuse unsafe members of an archive")
-    folder = folder.absolute()
-    with _mistakes(file):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    folder = Path(os.path.realpath(folder))  # of a link, what it stands for
+    with _mistakes(file), lzma.open(regular(file)) as stream:
+        made = [place for place in (folder, *folder.parents) if not place.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
         try:
-            with lzma.open(regular(file)) as stream, _opened(_Bounded(stream, file)) as archive:
-                count = _unpack(archive, draft, file)
-            draft.chmod(0o755)
-            draft.replace(folder)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+            draft = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=folder))
+            try:
+                with _opened(_Bounded(stream, file)) as archive:
+                    count = _unpack(archive, draft, file)
+                for path in sorted(draft.iterdir(), key=lambda path: path.name == SUMS):  # which tell that all is there
+                    path.replace(folder / path.name)
+            finally:
+                shutil.rmtree(draft, ignore_errors=True)
+        except BaseException:
+            for place in made:
+                shutil.rmtree(place, ignore_errors=True)
+            raise
     return count
+
+
+def _most(file: Path) -> int:
+    """Bytes that an honest archive unpacks to."""
+    return ALWAYS_ALLOWED + LARGEST_RATIO * file.stat().st_size
 
 
 def _opened(stream: Any) -> tarfile.TarFile:
@@ -108,7 +125,7 @@ class _Bounded:
 
     def __init__(self, stream: IO[bytes], file: Path) -> None:
         self._stream, self._file = stream, file
-        self._left = ALWAYS_ALLOWED + LARGEST_RATIO * file.stat().st_size
+        self._left = _most(file)
 
     def read(self, size: int) -> bytes:
         if size > self._left:

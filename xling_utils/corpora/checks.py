@@ -16,7 +16,7 @@ from pathlib import Path
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES
-from xling_utils.corpora import counts
+from xling_utils.corpora import counts, treebanks
 from xling_utils.corpora.directory import (
     documents,
     existing,
@@ -69,10 +69,14 @@ def check(data: Path, only: Collection[str] = ()) -> list[Finding]:
         raise UserError(f"{data}: no such directory")
     findings = [*_text(data, only), *(() if only else _vocabulary(data))]
     of = only or tuple(dict.fromkeys((*LANGUAGES, *languages(data))))
-    for piece in (*_pieces(of), *_parallel_pieces(data, of)):
+    for piece in (*_pieces(of), *_read_with_all(data, of), *_parallel_pieces(data, of)):
         findings += _piece(data, piece)
-    gold = () if only and "zh" not in only else _bucc_gold(data)
-    return [*findings, *_stray_tags(data, only), *gold, *_trees(data, only)]
+    for language in _mined(data, of):
+        findings += _bucc_gold(data, language)
+    findings += [*_stray_tags(data, only), *_trees(data, only)]
+    # A file may be looked at twice: as text, or a test of it, and as a piece.
+    once = {finding.message if finding.level == "broken" else place: finding for place, finding in enumerate(findings)}
+    return list(once.values())
 
 
 def summary(findings: list[Finding]) -> list[dict[str, int | float | str]]:
@@ -90,13 +94,11 @@ def _pieces(languages: Collection[str]) -> Iterator[Piece]:
 
 
 def _every_piece(languages: tuple[str, ...], others: tuple[str, ...]) -> Iterator[Piece]:
-    pairs = partial(counts.table, columns=2, separator=None)
     entities = partial(counts.table, columns=2, separator=" ", last=ENTITY_TAG)
     tags = partial(counts.table, columns=2, separator="\t", last=POS_TAG)
     for part in ("train", "test"):
-        yield Piece(f"dictionaries/muse/en-{{}}.{part}.txt", pairs, others)
-    wiktionary = partial(counts.table, columns=2, separator="\t")
-    yield Piece("dictionaries/wiktionary/en-{}.tsv", wiktionary, others, read=False)
+        yield Piece(f"dictionaries/muse/en-{{}}.{part}.txt", counts.dictionary, others)
+    yield Piece("dictionaries/wiktionary/en-{}.tsv", counts.dictionary, others, read=False)
     for part in ("dev", "test"):
         yield Piece(f"nli/xnli/{part}.{{}}.tsv", counts.inference, languages, aligned=True)
     yield Piece("nli/multinli15k/train.{}.tsv", counts.inference, languages, aligned=True)
@@ -108,11 +110,26 @@ def _every_piece(languages: tuple[str, ...], others: tuple[str, ...]) -> Iterato
         yield Piece(f"pos/masakhapos/{part}.{{}}.txt", partial(tags, separator=" "), ("sw",), read=False)
         topics = partial(counts.table, columns=3, separator="\t")
         yield Piece(f"classification/sib200/{{}}/{part}.tsv", topics, languages, aligned=True, read=False)
-    if "zh" in languages:
-        yield Piece("bucc2018/zh-en.dev.{}", partial(counts.table, columns=2, separator="\t"), ("zh", "en"))
+
+
+def _mined(data: Path, languages: Collection[str]) -> list[str]:
+    """Those of ``languages`` whose texts translations are mined from: Chinese, and what else ``data`` has."""
+    present = {path.name.partition("-")[0] for path in data.glob("bucc2018/*-en.dev.*")}
+    return [language for language in languages if language == "zh" or language in present]
+
+
+def _read_with_all(data: Path, languages: Collection[str]) -> Iterator[Piece]:
+    """Of other languages than ``languages``: no test of theirs is learned from, so all are read."""
+    present = {path.name.split(".")[1] for path in data.glob("ner/panx/dev.*.tsv*")}
+    if others := tuple(sorted(present - set(languages))):
+        yield Piece("ner/panx/dev.{}.tsv", counts.entities, others)
 
 
 def _parallel_pieces(data: Path, languages: Collection[str]) -> Iterator[Piece]:
+    for language in _mined(data, languages):
+        yield Piece(
+            f"bucc2018/{language}-en.dev.{{}}", partial(counts.table, columns=2, separator="\t"), (language, "en")
+        )
     for language in languages:
         if language != "en":
             yield Piece(f"tatoeba/{language}-en.{{}}", counts.lines, (language, "en"), aligned=True)
@@ -189,15 +206,15 @@ def _text_of(data: Path, language: str) -> Iterator[Finding]:
     files = found = sentences = size = 0
     leaks: Counter[str] = Counter()
     try:
-        paths = text_files(data, language)
+        paths, tested = text_files(data, language), protected_files(data, language)
     except UserError as error:
         yield _broken("text", folder, error)
         return
-    for path in protected_files(data, language):
+    for path in tested:
         try:
             tests.update(line.strip().lower() for line in protected_lines(path))
-        except UserError:
-            continue  # reported as a piece of its own
+        except UserError as error:
+            yield _broken("tests", path, error)
     for path in paths:
         try:
             for document in documents(path):
@@ -238,14 +255,14 @@ def _vocabulary(data: Path) -> Iterator[Finding]:
         yield Finding("ok", "vocab", path, None, f"{MBERT_SIZE:,} pieces")
 
 
-def _bucc_gold(data: Path) -> Iterator[Finding]:
-    path = data / "bucc2018" / "zh-en.dev.gold"
+def _bucc_gold(data: Path, other: str) -> Iterator[Finding]:
+    path = data / "bucc2018" / f"{other}-en.dev.gold"
     try:
         gold = existing(path)
         if gold is None:
             yield Finding("missing", "bucc2018/gold", path, None, "no gold pairs")
             return
-        sides = [existing(data / "bucc2018" / f"zh-en.dev.{language}") for language in ("zh", "en")]
+        sides = [existing(data / "bucc2018" / f"{other}-en.dev.{language}") for language in (other, "en")]
         known = {line.split("\t")[0] for side in sides if side for _, line in read_lines(side)}
         count = 0
         for count, line in read_lines(gold):
@@ -260,10 +277,14 @@ def _bucc_gold(data: Path) -> Iterator[Finding]:
 def _trees(data: Path, only: Collection[str]) -> Iterator[Finding]:
     files = sorted(p for p in data.glob("ud/*/*") if p.name.removesuffix(".xz").endswith(".conllu"))
     files = [path for path in files if not only or path.name.partition("_")[0] in only]
-    trees = 0
+    trees, read = 0, set[Path]()
+    try:
+        read = treebanks.files_read(data)
+    except UserError as error:
+        yield _broken("ud", data / "ud", error)
     for path in files:
         try:
-            trees += counts.conllu(path)
+            trees += counts.trees(path) if path in read else counts.conllu(path)
         except UserError as error:
             yield _broken("ud", path, error)
     if files:

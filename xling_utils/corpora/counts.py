@@ -8,6 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from xling_utils.core.errors import UserError
+from xling_utils.corpora import treebanks
+from xling_utils.corpora.directory import dictionary_lines
 from xling_utils.corpora.label_files import inference_lines, tagged_sentences
 from xling_utils.corpora.lines import read_lines
 
@@ -36,6 +38,14 @@ def table(path: Path, columns: int, separator: str | None, last: str = ".*") -> 
     return number
 
 
+def dictionary(path: Path) -> int:
+    """Lines; each with a word and its translation."""
+    number = 0
+    for number, *_ in dictionary_lines(path):  # noqa: B007
+        pass
+    return number
+
+
 def inference(path: Path) -> int:
     """Pairs of sentences."""
     return sum(1 for _ in inference_lines(path))
@@ -46,8 +56,13 @@ def entities(path: Path) -> int:
     return sum(len(words) for _, words, _ in tagged_sentences(path))
 
 
+def trees(path: Path) -> int:
+    """Trees, each as it is read."""
+    return sum(1 for _ in treebanks.trees(read_lines(path), str(path)))
+
+
 def conllu(path: Path) -> int:
-    """Trees; the columns of all lines are looked at."""
+    """Trees of a file that nobody reads; the columns of all lines are looked at."""
     from conllu import parse_incr
     from conllu.exceptions import ParseException
 

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Container, Iterable, Iterator
+from contextlib import suppress
 from glob import escape
 from hashlib import blake2b, sha256
 from itertools import chain, islice, repeat
+from os import scandir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,28 +61,51 @@ def existing(path: Path) -> Path | None:
 
 def languages(data: Path) -> tuple[str, ...]:
     """The languages that have text in ``data``: the book's own in its order, then any others by name."""
-    present = {path.parent.name for path in data.glob("text/*/*") if path.name.endswith(TEXT)}
+    present = {path.parent.name for path in data.glob("text/*/[!.]*") if path.name.endswith(TEXT)}
     return (*(x for x in LANGUAGES if x in present), *sorted(present - set(LANGUAGES)))
 
 
 def text_files(data: Path, language: str, domain: str | None = None) -> list[Path]:
     """The files with text of ``language``, by name; of a ``domain``, the one of that name. Raises :class:`UserError`
-    when there are none."""
-    folder = data / "text" / language
+    when there are none, on a link to nothing, and on a folder that cannot be read."""
+    folder = listed(data / "text" / language)
     if domain is not None and Path(domain).name != domain:
         raise UserError(f"{domain!r:.80} is no domain: it is the name of a file in {folder}, without .txt")
     wanted = "*" if domain is None else domain
-    found = (path for end in TEXT for path in folder.glob((wanted if domain is None else escape(wanted)) + end))
+    pattern = "[!.]*" if domain is None else escape(wanted)  # hidden files are copies that editors and systems keep
+    found = (path for end in TEXT for path in folder.glob(pattern + end))
     names = {path.name.removesuffix(".xz") for path in found}
     if not names:
         known = ", ".join(languages(data)) or "none"
         raise UserError(f"{folder}: no text ({wanted}.txt or {wanted}.txt.xz); languages with text in {data}: {known}")
-    return [path for name in sorted(names) if (path := existing(folder / name))]
+    return [_reached(folder / name) for name in sorted(names)]
+
+
+def _reached(path: Path) -> Path:
+    """:func:`existing`, of a name that is there."""
+    if (found := existing(path)) is None:
+        raise UserError(f"{path}: a link to nothing; fetch what it stands for, or remove it")
+    return found
+
+
+def listed(folder: Path) -> Path:
+    """``folder``. Raises :class:`UserError` if it cannot be read: to look for files in it would find none."""
+    try:
+        with suppress(FileNotFoundError, NotADirectoryError), scandir(folder):
+            return folder
+    except OSError as error:
+        raise UserError(f"{folder}: {error.strerror or error}; make it readable") from None
+    return folder
 
 
 def protected_files(data: Path, language: str) -> list[Path]:
-    """The files whose lines in ``language`` are tests of sentence retrieval, so no text to train on."""
+    """The files whose lines in ``language`` are tests of sentence retrieval, so no text to train on. Raises
+    :class:`UserError` on a folder of them that cannot be read."""
     name = escape(language)
+    for folder in ("tatoeba", "bucc2018", "parallel"):
+        listed(data / folder)
+    for folder in data.glob("parallel/*/"):
+        listed(folder)
     patterns = (f"tatoeba/*-en.{name}", f"bucc2018/*.{name}", f"parallel/*/{name}.txt")
     found = [path for pattern in patterns for end in ("", ".xz") for path in data.glob(pattern + end)]
     return sorted(path for path in found if path.parent.name not in CUT_FROM_TEXT)
@@ -235,17 +260,24 @@ def dictionary(data: Path, language: str, *, form: Form = "lower") -> list[Pair]
     """
     pairs = []
     for path in dictionary_files(data, language):
-        for number, line in read_lines(path):
-            columns = line.split("\t") if "\t" in line else line.split()
-            words = [len(column.split()) for column in columns]
-            if words and (len(words) != 2 or 0 in words):
-                raise UserError(f"{path}, line {number}: not two columns; write 'word translation'")
-            if words != [1, 1]:
+        for _, *columns in dictionary_lines(path):
+            if [len(column.split()) for column in columns] != [1, 1]:
                 continue
             source, target = (normalise(column, form=form) for column in columns)
             if source and target:
                 pairs.append((source, target))
     return list(dict.fromkeys(pairs))
+
+
+def dictionary_lines(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Yields number and columns of each line of a dictionary that is not blank. Raises :class:`UserError` naming file
+    and line where there are not two."""
+    for number, line in read_lines(path):
+        columns = line.split("\t") if "\t" in line else line.split()
+        if columns and (len(columns) != 2 or not all(column.strip() for column in columns)):
+            raise UserError(f"{path}, line {number}: not two columns; write 'word translation'")
+        if columns:
+            yield number, columns[0], columns[1]
 
 
 def mbert_vocabulary(data: Path) -> Path:

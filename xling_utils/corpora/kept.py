@@ -3,7 +3,7 @@ controlled world makes its sentences word by word. Either takes longer than usin
 
 It lies in the cache of ``datasets`` (``HF_DATASETS_CACHE``), under the identity of everything that decides it: the
 files, the arguments, and the sources of the rooms that read and normalise, or of the controlled world. Removing it
-costs time only, and one that is damaged is drawn again.
+costs time only, and one that is cut short is drawn again.
 """
 
 from __future__ import annotations

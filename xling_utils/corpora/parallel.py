@@ -60,7 +60,7 @@ def pairs(
 ) -> tuple[list[str], list[str]]:
     """English sentences and their translations into ``language``: ``count`` of the controlled world, drawn apart from
     those of :func:`multiway` (short ones recur: of 500 a tenth stands among 2,000 of these), or Tatoeba's, as many as
-    there are up to ``count``.
+    there are up to ``count``, those left out of which nothing is left in one of the two.
 
     Raises :class:`UserError` on a missing file and on files of unequal length.
     """
@@ -75,7 +75,8 @@ def pairs(
             raise UserError(f"{data / 'tatoeba'}: no {language}-en.{side}; Tatoeba has no pair en-{language} here")
         lines[side] = [normalise(line, form=form) for _, line in read_lines(path)]
     _aligned({side: len(found) for side, found in lines.items()}, f"tatoeba/{language}-en")
-    return lines["en"][:count], lines[language][:count]
+    rows = [row for row in zip(lines["en"], lines[language], strict=True) if all(row)][:count]
+    return [english for english, _ in rows], [other for _, other in rows]
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,9 @@ UNUSED = range(0x40000, 0xE0000)
 FAKE_SHIFT = UNUSED.start
 """Takes every character that Unicode assigns (planes 0 to 3) to one of :data:`UNUSED`."""
 
+LONGEST = 2_000
+"""Words of a sentence that can be permuted."""
+
 
 def fake_english(text: str, shift: int = FAKE_SHIFT) -> str:
     """``text`` with every character but white space moved up by ``shift`` code points: digits and punctuation
@@ -65,9 +68,12 @@ def permute_words(tokens: Sequence[str], fraction: float, rng: np.random.Generat
 
     0 changes nothing; 1 is no uniform permutation either, but leaves little of the order. K et al. 2020 (sec.
     3.2.2) swap word pieces; here whole words move, so that the pieces, and the tokenizer, stay those of the text.
-    Raises :class:`UserError` when ``fraction`` is not within 0 and 1.
+    Raises :class:`UserError` when ``fraction`` is not within 0 and 1, and on more than :data:`LONGEST` words, whose
+    pairs would fill the memory.
     """
     _share("permute_words: fraction", fraction)
+    if len(tokens) > LONGEST:
+        raise UserError(f"a line of {len(tokens):,} words cannot be permuted; put one sentence on a line")
     pairs = len(tokens) * (len(tokens) - 1) // 2
     drawn = rng.choice(pairs, size=round(fraction * pairs), replace=False) if pairs else np.empty(0, np.int64)
     # Pair k of (0,1), (0,2), (1,2), (0,3), ...: the second place is the largest j with j * (j - 1) / 2 <= k.

@@ -13,17 +13,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import Form
 from xling_utils.corpora import kept
 from xling_utils.corpora.controlled import labels, realise
-from xling_utils.corpora.directory import existing, given
-from xling_utils.corpora.labelled import check_request, dataset, order, sentences
+from xling_utils.corpora.directory import existing, given, listed
+from xling_utils.corpora.labelled import SPLITS, check_request, dataset, order, sentences
 from xling_utils.corpora.lines import read_lines
 from xling_utils.corpora.text import normalise
 
@@ -46,6 +46,11 @@ development set that D means (sec. 5.2), and Faroese, which had no training data
 
 WORDS_ONLY = re.compile(r"\d+[-.]\d+\t")
 """Where the line of a multiword token or of an empty node begins: they are no words of the tree."""
+
+NOT_READ: dict[str, Callable[[list[str], int], Any]] = dict.fromkeys(
+    ("xpos", "feats", "deps", "misc"), lambda line, column: line[column]
+)
+"""Columns that nobody looks at, and how conllu is to leave them: taking them apart takes a third of its time."""
 
 Tree = tuple[list[str], list[str], list[int], list[str]]
 COLUMNS = ("words", "tags", "heads", "relations")
@@ -90,7 +95,7 @@ def treebank(
 
 def languages_with_trees(data: Path, split: str) -> tuple[str, ...]:
     """The languages that have a treebank for ``split`` in ``data``, by name."""
-    return tuple(sorted({name.split("_")[0] for name in _files(data, split)}))
+    return tuple(sorted(_files(data, split)))
 
 
 @cache
@@ -140,7 +145,7 @@ def _tree(block: list[tuple[int, str]], where: str) -> Tree:
 
     numbers = [number for number, line in block if not WORDS_ONLY.match(line)]
     try:
-        (parsed,) = conllu.parse("\n".join(line for _, line in block))
+        (parsed,) = conllu.parse("\n".join(line for _, line in block), field_parsers=NOT_READ)
     except (conllu.exceptions.ParseException, ValueError) as error:  # the latter of a number without end
         raise UserError(f"{where}, sentence of line {block[0][0]}: not CoNLL-U ({error})") from None
     tokens = [token for token in parsed if isinstance(token["id"], int)]
@@ -186,18 +191,29 @@ def cycle(heads: Sequence[int]) -> list[int]:
 
 
 def _files(data: Path, split: str) -> dict[str, Path]:
-    """File name, without ``.xz`` -> folder."""
+    """Language -> the file that is read, without ``.xz``: the parallel treebank's, else the first by name. Raises
+    :class:`UserError` where a name stands in two folders, and on a folder that cannot be read."""
     pattern = re.compile(rf"[a-z]+_[a-z]+-ud-{split}(\..+)?\.conllu")
-    found = {path.name.removesuffix(".xz"): path.parent for path in data.glob("ud/UD_*/*")}
-    return {name: folder for name, folder in found.items() if pattern.fullmatch(name)}
+    folders: dict[str, Path] = {}
+    for path in sorted(path for folder in listed(data / "ud").glob("UD_*/") for path in listed(folder).iterdir()):
+        name = path.name.removesuffix(".xz")
+        if pattern.fullmatch(name) and folders.setdefault(name, path.parent) != path.parent:
+            raise UserError(f"{path}: stands in {folders[name]}, too; remove one of the two")
+    found: dict[str, Path] = {}
+    for name in sorted(folders, key=lambda name: ("_pud-" not in name, name)):
+        found.setdefault(name.partition("_")[0], folders[name] / name)
+    return found
+
+
+def files_read(data: Path) -> set[Path]:
+    """All that :func:`treebank` reads in ``data``. Raises :class:`UserError` where it cannot be told."""
+    return {path for split in SPLITS for named in _files(data, split).values() if (path := existing(named))}
 
 
 def _file(data: Path | None, language: str, split: str) -> Path:
     data = given(data)
-    files = _files(data, split)
-    own = [name for name in files if name.startswith(f"{language}_")]
-    own.sort(key=lambda name: ("_pud-" not in name, name))
-    path = existing(files[own[0]] / own[0]) if own else None
+    named = _files(data, split).get(language)
+    path = existing(named) if named else None
     if path is None:
         known = " ".join(languages_with_trees(data, split)) or "none"
         raise UserError(f"{data}/ud: no treebank for the {split} of {language}; languages that have one: {known}")
