@@ -21,9 +21,10 @@ PHONE, TABLET, DESKTOP = 390, 768, 1280
 VIEWS = ((PHONE, "light"), (PHONE, "dark"), (TABLET, "dark"), (DESKTOP, "dark"), (DESKTOP, "light"))
 """Pixels, and what a reader prefers, in the order in which a page is seen. It is opened once: a chart is drawn anew for
 another width, and follows from light to dark by itself."""
-UNWEIGHTY = ["color-contrast", "region"]
-"""Rules that axe leaves out: contrast, half of its time, is measured in all views (FAINT, which one test holds against
-axe), and what it finds of the other is never serious."""
+UNWEIGHTY = ["color-contrast", "link-in-text-block", "region"]
+"""Rules that axe leaves out: contrast, and links that colour alone tells from the text around them, two thirds of its
+time, are looked for in all views (FAINT, which one test holds against axe, and UNMARKED, which is stricter: for axe a
+contrast of three will do), and what it finds of the last is never serious."""
 AXED = {(PHONE, "light"): [*UNWEIGHTY, "avoid-inline-spacing"], (DESKTOP, "dark"): UNWEIGHTY}
 """Views that axe is shown, both widths and both schemes; what one rule looks at is the same in both."""
 FITTING = """return [...document.querySelectorAll(".vega-chart:not(:has(.cell))")]  // one in panels keeps its width
@@ -75,6 +76,23 @@ for (const element of document.querySelectorAll("body *")) {
   if (ratio < 4.4) faint.push(`${ratio.toFixed(1)}: ${element.textContent.trim().slice(0, 40)}`);
 }
 return faint;
+"""
+
+# Links within text that nothing but their colour tells from it.
+UNMARKED = """
+const styles = new Map();
+const style = (element) => styles.get(element) ?? styles.set(element, getComputedStyle(element)).get(element);
+const block = (element) => style(element).display.startsWith("inline") ? block(element.parentElement) : element;
+const letters = (element) => element.textContent.replace(/\\s/g, "").length;
+const marked = (element) => style(element).textDecorationLine !== "none" || style(element).backgroundImage !== "none"
+  || parseFloat(style(element).borderBottomWidth) > 0 || style(element).display.startsWith("inline-");
+return [...document.querySelectorAll("a[href]")].filter((link) => {
+  const seen = link.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  if (!seen || !letters(link) || style(link).display !== "inline") return false;
+  const around = block(link.parentElement);
+  const links = [...around.querySelectorAll("a[href], button")].reduce((sum, each) => sum + letters(each), 0);
+  return letters(around) > links && ![link, ...link.querySelectorAll("*")].some(marked);
+}).map((link) => link.textContent.trim().slice(0, 40));
 """
 
 CHARTS = """
@@ -154,6 +172,7 @@ def shows_everything(browser: Browser, width: int, scheme: str, *, sample: bool)
         assert browser.run(CUT) == []
     assert browser.run("return document.querySelectorAll('mjx-merror, [data-mjx-error]').length") == 0
     assert browser.run(FAINT) == []
+    assert browser.run(UNMARKED) == []
     if (width, scheme) in AXED:
         assert axe.violations(browser, *AXED[width, scheme]) == []
 
@@ -168,6 +187,17 @@ def test_what_is_faint_to_axe_is_faint_here(scheme: str, ink: str, sample_html: 
     )
     assert faded.startswith(browser.run(FAINT)[0].partition(": ")[2])
     assert [found.partition(":")[0] for found in axe.violations(browser)] == ["color-contrast"]
+
+
+def test_a_link_that_only_its_colour_tells_from_the_text_is_noticed(sample_html: Path, browser: Browser) -> None:
+    """By axe it is not always: of one that something lies over it says that it cannot tell."""
+    browser.open(sample_html / "book" / "intro.html")
+    assert browser.run(UNMARKED) == []
+    plain = browser.run(
+        "const link = document.querySelector('.bd-article p a[href]'); link.style.textDecoration = 'none';"
+        "return link.textContent.trim()"
+    )
+    assert browser.run(UNMARKED) == [plain]
 
 
 BARS = """return [...document.querySelectorAll(".cell")]

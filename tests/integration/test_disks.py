@@ -73,7 +73,7 @@ def test_a_store_on_a_read_only_disk_still_serves_what_it_holds(tmp_path: Path) 
         _, complained = child.communicate(timeout=PATIENCE)
         assert child.returncode == 2 and "Traceback" not in complained
         last = complained.splitlines()[-1]
-        assert last.startswith(f"xling: 01_first: 2 of 2 runs failed, the others are stored: cannot write {store.root}")
+        assert last.startswith(f"xling: 01_first: 2 of 2 runs failed: cannot write {store.root}")
         assert "Read-only file system; set XLING_STORE to a folder that can be written" in last
 
 

@@ -21,7 +21,7 @@ from xling_utils.measures.transfer.zero_shot import LABELLED_SEED
 
 def sides(source: str, language: str, split: str, **options: object) -> list[tuple[str, str]]:
     rows = labelled.inference(source, language, split, **options)
-    return list(zip(rows["premise"], rows["hypothesis"], strict=True))
+    return list(zip(rows["premise"][:], rows["hypothesis"][:], strict=True))
 
 
 def said(rows: Iterable[list[str]]) -> list[str]:
@@ -45,7 +45,7 @@ def test_controlled_test_sentences_recur_by_chance_only(language: str) -> None:
     chance = found(controlled.text(language, 1_000, FIRST_REPORTED_SEED, held_out=True)["text"])
     assert 0.15 < sum(chance) / 1_000 < 0.25
     trees = treebanks.treebank("controlled", language, "test", count=1_000, seed=LABELLED_SEED)
-    for test in (parallel.multiway("controlled", (language,), 1_000)[language], said(trees["words"])):
+    for test in (parallel.multiway("controlled", (language,), 1_000)[language], said(trees["words"][:])):
         assert sum(found(test)) <= sum(chance) + 50
         assert max(len(sentence.split()) for sentence in test if sentence in read) <= 12
     pairs = sides("controlled", language, "test", count=999, seed=LABELLED_SEED)
@@ -88,8 +88,8 @@ def letters(sentence: str) -> str:
 def test_next_to_no_real_test_sentence_is_read(language: str) -> None:
     tatoeba = parallel.pairs("directory", language, 10_000, data=DATA)[1]
     inference = {sentence for pair in sides("directory", language, "test", data=DATA) for sentence in pair}
-    trees = said(treebanks.treebank("directory", language, "test", data=DATA)["words"])
-    names = said(labelled.named_entities("directory", language, "test", data=DATA)["words"])
+    trees = said(treebanks.treebank("directory", language, "test", data=DATA)["words"][:])
+    names = said(labelled.named_entities("directory", language, "test", data=DATA)["words"][:])
     kept_out, spelt = directory.protected_sentences(DATA, language), set(map(letters, tatoeba)) - {""}
     read: set[str] = set()
     loosely: set[str] = set()
@@ -109,7 +109,7 @@ def test_no_real_task_is_learned_on_its_test() -> None:
     tested = {sentence for pair in pairs["test"] for sentence in pair}
     assert not tested & {sentence for split in ("train", "dev") for pair in pairs[split] for sentence in pair}
     trees, names = (
-        {split: set(said(read("directory", "en", split, data=DATA)["words"])) for split in labelled.SPLITS}
+        {split: set(said(read("directory", "en", split, data=DATA)["words"][:])) for split in labelled.SPLITS}
         for read in (treebanks.treebank, labelled.named_entities)
     )
     assert not trees["test"] & (trees["train"] | trees["dev"])

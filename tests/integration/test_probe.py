@@ -90,7 +90,7 @@ def test_a_chapter_of_other_parameters_says_nothing_of_the_books_runs(tmp_path: 
     assert all(word in command for word in ("--scale smoke", "--seeds 2", "[de]")), "the one that made it"
 
 
-def test_a_stored_run_is_probed_on_its_own_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stored_run_is_probed_on_its_own_text(tmp_path: Path, xling: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLING_STORE", str(tmp_path))
     spec = scale("smoke").joint(("en", "fr"), 1)
     run = smoke.trained(RunStore(tmp_path), spec)[spec]
@@ -99,6 +99,10 @@ def test_a_stored_run_is_probed_on_its_own_text(tmp_path: Path, monkeypatch: pyt
     pd.testing.assert_frame_equal(rows, probes.table("06_mds", str(run.path), "smoke", ("fr",), None))
     with pytest.raises(UserError, match="01_data_size takes no model"):
         probes.table("01_data_size", str(run.path), "smoke", ("fr",), None)
+    monkeypatch.setenv("XLING_DATA", str(tmp_path))  # which is not needed
+    done = xling(ROOT, "probe", run.key, "--languages", "fr,zh")
+    said = f"xling: {run.key}: reads en fr; leave --languages out, or name a directory (--data DIR)\n"
+    assert (done.returncode, done.stderr) == (2, said)
 
 
 def test_translations_of_ones_own_take_the_place_of_the_tests(

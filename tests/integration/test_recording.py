@@ -135,6 +135,9 @@ def test_rows_are_those_of_measures_without_anything_else(book: Path) -> None:
     whole = written.read_bytes()
     assert lean(book, GROUP, MAIN, "run", "--records-only", "02_window_size", *options, *further).returncode == 0
     assert written.read_bytes() == whole
+    further[-1] = str(FIRST_REPORTED_SEED)
+    assert lean(book, GROUP, MAIN, "run", "--records-only", "02_window_size", *options, *further).returncode == 0
+    assert written.read_bytes() == whole, "the first seed may come after the others"
 
 
 def test_failures_are_collected_one_line_each(book: Path) -> None:

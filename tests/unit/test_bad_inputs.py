@@ -134,7 +134,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for module in (notebooks, recording):
         monkeypatch.setattr(module, "ahead", lambda *_: None)
     monkeypatch.setattr(notebooks, "_one", lambda *_: None)
-    monkeypatch.setattr(recording, "_record", lambda *_: None)
+    monkeypatch.setattr(recording, "_record", lambda *_, **__: None)
     monkeypatch.setattr(probing, "examine", examined.examine_here)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     return tmp_path

@@ -251,6 +251,10 @@ def test_a_failed_chapter_is_named_and_the_others_finish(
 
 def test_the_store_from_the_command_line(book: Path, xling: Call) -> None:
     assert xling(book, "runs", "list").stdout == f"no runs in {book / 'runs'}\n"
+    (book / "runs").write_text("a file")
+    refused = xling(book, "runs", "list")
+    assert (refused.returncode, "runs: not a folder; set XLING_STORE to one" in refused.stderr) == (2, True)
+    (book / "runs").unlink()
     corpus = CorpusSpec("controlled", ("en", "fr"), 100)
     spec = RunSpec(corpus, TokenizerSpec(), EncoderSpec(), TrainingSpec(10), seed=7)
     store = RunStore(book / "runs")

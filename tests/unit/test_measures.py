@@ -141,10 +141,12 @@ def test_comparison_takes_a_number_for_the_same_however_its_column_was_read() ->
 def test_every_measure_that_failed_is_named_in_one_line():
     mistakes = {"NLI of a": UserError("no file"), "NLI of b": UserError("no file")}
     with pytest.raises(UserError, match=r"^2 measures failed, the others are kept: no file \[NLI of a; NLI of b\]$"):
-        pool._raise_failures(mistakes)
+        pool._raise_failures(mistakes, others=True)
+    with pytest.raises(UserError, match=r"^2 measures failed: no file \["):
+        pool._raise_failures(mistakes, others=False)
     with pytest.raises(pool.MeasuresFailed, match=r"no file \[.*\] \| KeyError: 'x' \[NER of a\]$"):
-        pool._raise_failures({**mistakes, "NER of a": KeyError("x")})
-    pool._raise_failures({})
+        pool._raise_failures({**mistakes, "NER of a": KeyError("x")}, others=True)
+    pool._raise_failures({}, others=True)
 
 
 def test_a_key_that_looks_like_a_number_stays_text(tmp_path: Path) -> None:

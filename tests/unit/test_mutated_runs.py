@@ -184,6 +184,15 @@ def test_a_parameter_of_any_text_is_read_or_refused(count: int) -> None:
     once()
 
 
+def test_words_of_yaml_are_text_where_text_is_asked_for() -> None:
+    """Norwegian is "no", and a folder may have a year for a name."""
+    defaults = {"scale": "natural", "live": "none", "languages": ["fr"], "aligned": None, "model": None}
+    typed = {"languages": "[no, de]", "aligned": "2024", "model": "no"}
+    wanted = {"languages": ["no", "de"], "aligned": "2024", "model": "no"}
+    assert parameters.checked("05_language_means", defaults, {}, typed) == wanted
+    assert parameters.checked("05_language_means", defaults, {}, {"aligned": "null"}) == {"aligned": None}
+
+
 @pytest.mark.parametrize(
     "typed", ["!!python/object/apply:os.system [id]", "&a [*a]", "[" * 1000, "[../../x]", "[[en]]"]
 )

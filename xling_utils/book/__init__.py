@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from xling_utils.book.notebooks import ChapterFailure, chapters, execute
     from xling_utils.book.parameters import checked, languages_of
     from xling_utils.book.playing import play
-    from xling_utils.book.probing import folder_of, probe, probe_chapters
+    from xling_utils.book.probing import folder_of, own_languages, probe, probe_chapters
     from xling_utils.book.recording import record
     from xling_utils.book.rendering import render
 else:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from xling_utils.chapters import check_codes, check_parameters
+from xling_utils.chapters import TEXTS, check_codes, check_parameters
 from xling_utils.core.errors import UserError
 from xling_utils.core.files import yaml_value
 
@@ -83,13 +83,16 @@ def _folder(chapter: str, given: Any) -> str:
 
 
 def _from_text(chapter: str, parameter: str, text: str, default: Any) -> Any:
-    """``text`` as a value of the same kind as ``default``; a default of None takes any kind."""
+    """``text`` as a value of the same kind as ``default``; a default of None takes any kind (text alone of what
+    is text)."""
     if isinstance(default, str):
         return text
     try:
-        value = yaml_value(text)
+        value = yaml_value(text, words=isinstance(default, list))  # "no" is Norwegian
     except ValueError:
         value = text
+    if parameter in TEXTS and value is not None and not isinstance(value, str):
+        return text
     if isinstance(value, int) and ":" in text:  # YAML reads 1:30:00 as seconds
         value = text
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):

@@ -91,6 +91,14 @@ def probe_chapters(
         return place / "_build" / "html" if failures else render(place), failures
 
 
+def own_languages(model: str) -> tuple[str, ...]:
+    """Those of the text that a stored run of the controlled world brings, which needs no directory; none of others."""
+    from xling_utils.measures import hub  # takes seconds
+
+    run = hub.run_in(Path(_place(model)))
+    return run.spec.corpus.languages if run and run.spec.corpus.source == "controlled" else ()
+
+
 def folder_of(root: Path, model: str) -> Path:
     """Where what is made of a model lies: a folder of its name, or, where the card there is of another model, one with
     letters of a hash behind it."""

@@ -45,9 +45,9 @@ def record(
     ``_build/records`` of the book at ``root``.
 
     Arguments and failures as for :func:`notebooks.execute`; the parameters are those of :data:`EVERY_RUN`. Rows are
-    written of whole chapters only; runs and measures of a chapter that failed are kept for the next time. With another
-    ``first_seed`` than the first reported one they are added to those of other seeds that are there: a campaign may
-    take its seeds one by one, wherever there is a machine.
+    written of whole chapters only; runs and measures of a chapter that failed are kept for the next time. Where a
+    ``first_seed`` is asked for they are added to those of other seeds that are there: a campaign may take its seeds one
+    by one, in any order, wherever there is a machine.
     """
     for name in names:
         if name not in MODULES:
@@ -60,14 +60,14 @@ def record(
     for name, parameters in plans.items():
         say(f"{name}: measuring{on_text(parameters)}")
         begun = time.monotonic()
-        failure = _record(root, name, parameters)
+        failure = _record(root, name, parameters, add="first_seed" in (*given, *typed))
         if failure:
             failures.append(failure)
         say(f"{name}: {'failed' if failure else 'done'} after {time.monotonic() - begun:.0f} s")
     return failures
 
 
-def _record(root: Path, name: str, parameters: Mapping[str, Any]) -> ChapterFailure | None:
+def _record(root: Path, name: str, parameters: Mapping[str, Any], add: bool) -> ChapterFailure | None:
     from xling_utils.chapters import records, table
     from xling_utils.runs import Compute
 
@@ -77,7 +77,7 @@ def _record(root: Path, name: str, parameters: Mapping[str, Any]) -> ChapterFail
     try:
         rows = table(name, **asked, compute=Compute.of(parameters))
         place = parameters["scale"] + records.OWN * bool(parameters["sentences"])
-        records.write(name, place, rows, add=parameters["first_seed"] != FIRST_REPORTED_SEED)
+        records.write(name, place, rows, add=add)
     except Exception as error:
         log.write_text(traceback.format_exc(), encoding="utf-8")
         return ChapterFailure(name, named(error), log, isinstance(error, UserError))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         window_size,
     )
     from xling_utils.chapters.opening import Opened, opened
-    from xling_utils.chapters.parameters import check_codes, check_parameters, of_ones_own, reads_real_text
+    from xling_utils.chapters.parameters import TEXTS, check_codes, check_parameters, of_ones_own, reads_real_text
     from xling_utils.chapters.planning import (
         ALL_SEEDS,
         MODULES,

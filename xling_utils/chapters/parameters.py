@@ -23,6 +23,7 @@ CHOICES = {"scale": SCALES, "live": LIVE}
 LEAST = {"seeds": 1, "first_seed": 0}
 MOST_SENTENCES = 10**9
 TEXTS = ("data", "model", "aligned", "scheduler")
+"""Parameters that are text."""
 LONGEST = 4096
 BOOKS: dict[str, Any] = {
     "scale": CONTROLLED,
@@ -90,7 +91,10 @@ def _check_text(values: Mapping[str, Any]) -> None:
 
 def _check_languages(languages: Sequence[Any], controlled: bool) -> None:
     """Real text brings its own languages: its reader checks them against the data directory."""
-    if isinstance(languages, str) or not languages:
+    if isinstance(languages, str):  # papermill's -p has text alone
+        inside = languages.strip("[] ")
+        raise UserError(f"languages is text, not a list; with papermill itself: -y 'languages: [{inside:.80}]'")
+    if not languages:
         raise UserError("languages: name at least one in a list, as in '[de, ru]'")
     check_codes(languages)
     known = LANGUAGES[1:] if controlled else None

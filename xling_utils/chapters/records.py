@@ -103,15 +103,22 @@ def write(
     whole = table[list(columns(chapter))]
     if len(kept):
         whole = pd.concat([kept, whole], ignore_index=True).sort_values("seed", kind="stable")
-    path.write_text(to_csv(whole), encoding="utf-8")
-    if model:
-        return path
-    told = _provenance_rows(store or RunStore(), dict.fromkeys(_keys(table)))
-    beside = _path("_build/records", chapter, scale, ".runs.csv")
-    if len(kept):
-        known = pd.read_csv(beside, dtype=str, keep_default_na=False)
-        told = pd.concat([known[known["run"].isin(_keys(kept))], told]).drop_duplicates("run")
-    told.to_csv(beside, index=False)
+    drafts = {path: to_csv(whole)}
+    if not model:
+        told = _provenance_rows(store or RunStore(), dict.fromkeys(_keys(table)))
+        beside = _path("_build/records", chapter, scale, ".runs.csv")
+        if len(kept):
+            if not beside.exists():
+                raise UserError(
+                    f"{beside}: is missing, which tells of the runs of {path.name}; put it back, or move both"
+                )
+            known = pd.read_csv(beside, dtype=str, keep_default_na=False)
+            told = pd.concat([known[known["run"].isin(_keys(kept))], told]).drop_duplicates("run")
+        drafts[beside] = told.to_csv(index=False)
+    for place, text in drafts.items():
+        place.with_suffix(".tmp").write_text(text, encoding="utf-8")
+    for place in drafts:
+        place.with_suffix(".tmp").replace(place)
     return path
 
 

@@ -50,6 +50,7 @@ def enable() -> None:
 
     altair.renderers.register("xling", mime_bundle)
     altair.renderers.enable("xling")
+    altair.utils.schemapi.disable_debug_mode()  # a chart is checked once, as it is shown, and not at every step as well
     altair.data_transformers.disable_max_rows()  # twenty seeds of any two conditions are 10,000; tests weigh the pages
 
 

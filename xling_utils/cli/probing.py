@@ -8,11 +8,13 @@ import typer
 
 from xling_utils.book import languages_of
 from xling_utils.cli.output import DataDirectory, reported, root, say
+from xling_utils.cli.parameters import on_the_line
 from xling_utils.core.errors import UserError
 from xling_utils.core.specs import LANGUAGES
 
 
 def probe(
+    ctx: typer.Context,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder, a run's key, or NAME@REVISION on the Hub.")],
     data: DataDirectory = None,
     languages: Annotated[str, typer.Option(metavar="L,L,...", help="Languages beside English.")] = ",".join(
@@ -39,8 +41,12 @@ def probe(
         raise UserError(f"--pooling {pooling!r:.80}: known are {', '.join(POOLINGS)}")
     if chapters and pooling is not None:
         raise UserError("--pooling is for the card; chapters read a model as it is meant to be read")
-    place = root()
-    asked = languages_of(languages)
+    place, asked = root(), languages_of(languages)
+    if (own := book.own_languages(model)) and not on_the_line(ctx, "data"):
+        data, others = None, [language for language in own if language != "en"]
+        if on_the_line(ctx, "languages") and asked != others:
+            raise UserError(f"{model}: reads {' '.join(own)}; leave --languages out, or name a directory (--data DIR)")
+        asked = others
     card = book.probe(place, model, asked, data, say, text, pooling, against, chapters)
     say(book.as_line(card))
     say(str(book.folder_of(place, model) / "card.html"))

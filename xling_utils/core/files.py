@@ -87,13 +87,13 @@ def yaml_mapping(path: Path) -> dict[str, Any]:
     return found
 
 
-def yaml_value(text: str) -> Any:
-    """What ``text`` is as YAML, of plain values only. Raises ValueError where it is none, and where its aliases stand
-    for themselves or for more than :data:`MOST_VALUES` values."""
+def yaml_value(text: str, words: bool = False) -> Any:
+    """What ``text`` is as YAML, of plain values only, or of ``words``: "no" is no truth there. Raises ValueError where
+    it is none, and where its aliases stand for themselves or for more than :data:`MOST_VALUES` values."""
     import yaml
 
     try:
-        found = yaml.safe_load(text)
+        found = yaml.load(text, yaml.BaseLoader if words else yaml.SafeLoader)
         size = _size(found, {})
     # PyYAML lets what its constructors stumble over through: !!int x, !!timestamp x, 2001-99-99
     except (yaml.YAMLError, ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:

@@ -61,7 +61,7 @@ class Progress:
         self._bar.write(line, file=sys.stderr)
 
     def finished(self, key: str) -> None:
-        """Counts a run that has ended, well or not."""
+        """Counts a run that is stored."""
         self._runs_done += 1
         if not self._bar.disable:
             self._advance(key, self._steps[key])

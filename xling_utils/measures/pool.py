@@ -86,7 +86,8 @@ def _measure_all(
             wanting.close()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    _raise_failures({what: error for future, what in futures.items() if (error := future.exception())})
+    failures = {what: error for future, what in futures.items() if (error := future.exception())}
+    _raise_failures(failures, others=len(failures) < len(futures))
 
 
 def _started(modules: Collection[str]) -> BaseContext:
@@ -109,15 +110,15 @@ def _longest_first(measure: tuple[tuple[tuple[str, ...], str], Path]) -> int:
     return -int(registry.task(measure[0][1]).long)
 
 
-def _raise_failures(failures: Mapping[str, BaseException]) -> None:
+def _raise_failures(failures: Mapping[str, BaseException], others: bool) -> None:
     """Raises one line that gives every message once, with what it befell: :class:`UserError` if all are mistakes of
     the caller, else :class:`MeasuresFailed`, from the first that is none."""
     if not failures:
         return
     found = each_once((named(error), what) for what, error in failures.items())
     own = [error for error in failures.values() if not isinstance(error, UserError)]
-    raised = (MeasuresFailed if own else UserError)(f"{len(failures)} measures failed, the others are kept: {found}")
-    raise raised from (own[0] if own else None)
+    line = f"{len(failures)} measures failed{', the others are kept' * others}: {found}"
+    raise (MeasuresFailed if own else UserError)(line) from (own[0] if own else None)
 
 
 def _measure(keys: tuple[str, ...], task: str, scale: Scale, data: Path | None, root: Path, path: Path) -> None:

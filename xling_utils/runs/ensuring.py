@@ -127,8 +127,9 @@ def _train_here(
                             bar.event(task.key, event)
                         continue
                     waiting -= 1
-                    bar.finished(task.key)
-                    if event is not None:
+                    if event is None:
+                        bar.finished(task.key)
+                    else:
                         failures[task.key] = event
         except BaseException:
             children.end()
@@ -145,7 +146,8 @@ def _raise_failures(tasks: Sequence[Task], failures: dict[str, Failure]) -> None
         return
     failed = [task for task in tasks if task.key in failures]
     found = each_once((failures[t.key].message, f"run {t.key} ({t.name}), log {t.log}") for t in failed)
-    line = f"{len(failures)} of {len(tasks)} runs failed, the others are stored: {found}"
+    others = ", the others are stored" * (len(failures) < len(tasks))
+    line = f"{len(failures)} of {len(tasks)} runs failed{others}: {found}"
     raise (UserError if all(f.user for f in failures.values()) else RunsFailed)(line)
 
 

@@ -49,8 +49,9 @@ def train_on_dask(
 
         def ended(key: str, failure: Failure | None) -> None:
             del left[key]
-            bar.finished(key)
-            if failure is not None:
+            if failure is None:
+                bar.finished(key)
+            else:
                 failures[key] = failure
 
         with _connected(address) as client:

@@ -86,8 +86,11 @@ class RunStore:
         self.root = Path(chosen).absolute()
 
     def keys(self) -> list[str]:
-        """The keys of all stored runs, sorted; nothing is verified."""
+        """The keys of all stored runs, sorted; nothing is verified. Raises :class:`UserError` where a file is in the
+        store's place."""
         if not self.root.is_dir():
+            if self.root.exists():
+                raise UserError(f"{self.root}: not a folder; set XLING_STORE to one")
             return []
         return sorted(p.name for p in self.root.iterdir() if p.is_dir() and not p.name.startswith("."))
 
