@@ -31,6 +31,8 @@ NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 """Reserves more addresses than the limit allows, before anything is read."""
 FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
 """Of a model on the Hub, those that are read."""
+TWICE = ["consolidated*", "original/*"]
+"""The same weights in a form that nothing here reads."""
 CODE = "from xling_utils.measures.encoders.examined import main; main()"
 
 
@@ -72,7 +74,7 @@ def _fetch(name: str) -> None:
     place, _, revision = name.partition("@")
     if not Path(name).exists():
         with suppress(OSError, ValueError):
-            snapshot_download(place, revision=revision or None, allow_patterns=FILES)
+            snapshot_download(place, revision=revision or None, allow_patterns=FILES, ignore_patterns=TWICE)
 
 
 def _last(told: str) -> str:
