@@ -113,7 +113,7 @@ def test_a_model_whose_pooling_is_unknown_is_examined_with_the_one_that_is_named
     shutil.copytree(sound, tmp_path / "model")
     (tmp_path / "model/1_Pooling").mkdir()
     (tmp_path / "model/1_Pooling/config.json").write_text('{"pooling_mode": "max"}')
-    with pytest.raises(UserError, match="states no pooling that is known here; name one with --pooling"):
+    with pytest.raises(UserError, match="states no pooling that is known; name one with --pooling"):
         examine_here(str(tmp_path / "model"), ["fr"], data, 0)
     examine_here(str(tmp_path / "model"), ["fr"], data, 0, pooling="mean")
 

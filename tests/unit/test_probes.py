@@ -121,9 +121,10 @@ def test_nobody_else_lays_out_a_book_that_is_executed(tmp_path: Path, monkeypatc
 def test_a_model_is_examined_once_on_all_that_is_read(
     chapters: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[str, int]] = []
-    monkeypatch.setattr(probing, "examine", lambda model, _, __, sentences, ___: asked.append((model, sentences)))
+    asked: list[tuple[str, int, str | None]] = []
+    examine = lambda model, _, __, sentences, ___, pooling: asked.append((model, sentences, pooling))  # noqa: E731
+    monkeypatch.setattr(probing, "examine", examine)
     monkeypatch.setattr(cards, "card", lambda *_: None)
     monkeypatch.setattr(card_page, "write", lambda *_: None)
-    probing.probe(tmp_path, "a/model", ["fr"], None, print, against="a/nother", chapters=chapters)
-    assert asked == [("a/model", probes.SENTENCES if chapters else 0), ("a/nother", 0)]
+    probing.probe(tmp_path, "a/model", ["fr"], None, print, None, "last", "a/nother", chapters)
+    assert asked == [("a/model", probes.SENTENCES if chapters else 0, "last"), ("a/nother", 0, None)]

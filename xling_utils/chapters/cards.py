@@ -153,7 +153,7 @@ def card(
 ) -> Card:
     """The card of ``model``, which :func:`hub.load` opens with ``pooling``, or of the folder of a stored run: on XNLI's
     sentences in ``languages`` beside English, or on translations ``aligned`` of one's own, perhaps ``against`` another
-    model, which is opened likewise. What was measured is kept beside the store of runs.
+    model, as that is read by itself. What was measured is kept beside the store of runs.
 
     Raises :class:`UserError` on a model that cannot be measured, and on mistakes in the data.
     """
@@ -164,7 +164,7 @@ def card(
     with bar(sum(len(each.languages) for each in beside.values()), f"{model}: languages") as progress:
         frames = [_measured(each, progress.update).assign(model=name) for name, each in beside.items()]
     if against is not None:
-        other = Subject.of_model(against, ("en", *languages), data, SENTENCES, aligned, pooling)
+        other = Subject.of_model(against, ("en", *languages), data, SENTENCES, aligned)
         if other.key == subject.key:
             raise UserError(f"{against}: the same weights as {model}; compare it with another model")
         frames.append(pd.DataFrame(list(report_card.against(subject, other, _scale(subject)))).assign(model=MODEL))

@@ -93,7 +93,7 @@ def yaml_value(text: str, words: bool = False) -> Any:
     import yaml
 
     try:
-        found = yaml.load(text, yaml.BaseLoader if words else yaml.SafeLoader)
+        found = (yaml.BaseLoader if words else yaml.SafeLoader)(text).get_single_data()
         size = _size(found, {})
     # PyYAML lets what its constructors stumble over through: !!int x, !!timestamp x, 2001-99-99
     except (yaml.YAMLError, ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:

@@ -119,7 +119,7 @@ def _stated_pooling(name: str) -> str | None:
         found.add(str(said["pooling_mode"]))
     known = [MODES.get(mode) for mode in found]
     if len(known) != 1 or None in known:
-        raise UserError(f"{name}: {STATED} states no pooling that is known here; name one with --pooling")
+        raise UserError(f"{name}: {STATED} states no pooling that is known; name one with --pooling, or probe another")
     return known[0]
 
 
