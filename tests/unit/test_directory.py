@@ -283,6 +283,20 @@ def test_check_finds_every_kind_of_damage(data):
     assert len(notes) == 1 and "sw: 1 or more lines are test sentences" in notes[0]
 
 
+def test_a_dictionary_that_another_stands_in_for_is_not_missed(data):
+    """As Wiktionary's does for MUSE's, which has neither Swahili nor Urdu."""
+    for part in ("train", "test"):
+        (data / f"dictionaries/muse/en-sw.{part}.txt").unlink(missing_ok=True)
+
+    def missed() -> list[str]:
+        found = check(data, ["sw"])
+        return [finding.what for finding in found if finding.level == "missing" and "dictionaries" in finding.what]
+
+    assert missed() == [f"dictionaries/muse/en-{{}}.{part}.txt" for part in ("train", "test")]
+    write(data / "dictionaries/wiktionary/en-sw.tsv", "house\tnyumba\n")
+    assert missed() == []
+
+
 def test_check_wants_a_directory_with_text(tmp_path):
     assert "no such directory" in failure(check, tmp_path / "nowhere")
     assert [f.what for f in check(tmp_path) if f.level == "broken"] == ["text"]

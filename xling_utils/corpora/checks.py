@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from glob import escape
 from itertools import pairwise
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def check(data: Path, only: Collection[str] = ()) -> list[Finding]:
         raise UserError(f"{data}: no such directory")
     findings = [*_text(data, only), *(() if only else _vocabulary(data))]
     of = only or tuple(dict.fromkeys((*LANGUAGES, *languages(data))))
-    for piece in (*_pieces(of), *_read_with_all(data, of), *_parallel_pieces(data, of)):
+    for piece in (*_pieces(data, of), *_read_with_all(data, of), *_parallel_pieces(data, of)):
         findings += _piece(data, piece)
     for language in _mined(data, of):
         findings += _bucc_gold(data, language)
@@ -84,20 +85,23 @@ def summary(findings: list[Finding]) -> list[dict[str, int | float | str]]:
     return [finding.counts for finding in findings if finding.what == "text" and finding.counts]
 
 
-def _pieces(languages: Collection[str]) -> Iterator[Piece]:
+def _pieces(data: Path, languages: Collection[str]) -> Iterator[Piece]:
     """Of ``languages``, those that a kind of files has."""
     others = tuple(language for language in languages if language != "en")
-    for piece in _every_piece(tuple(languages), others):
+    for piece in _every_piece(data, tuple(languages), others):
         of = tuple(language for language in piece.languages if language in languages)
         if of:
             yield replace(piece, languages=of)
 
 
-def _every_piece(languages: tuple[str, ...], others: tuple[str, ...]) -> Iterator[Piece]:
+def _every_piece(data: Path, languages: tuple[str, ...], others: tuple[str, ...]) -> Iterator[Piece]:
     entities = partial(counts.table, columns=2, separator=" ", last=ENTITY_TAG)
     tags = partial(counts.table, columns=2, separator="\t", last=POS_TAG)
+    folder = data / "dictionaries"
+    stands_in = {x for x in others if any(folder.glob(f"wiktionary/en-{escape(x)}.tsv*"))}
+    muse = tuple(x for x in others if x not in stands_in or any(folder.glob(f"muse/en-{escape(x)}.*")))
     for part in ("train", "test"):
-        yield Piece(f"dictionaries/muse/en-{{}}.{part}.txt", counts.dictionary, others)
+        yield Piece(f"dictionaries/muse/en-{{}}.{part}.txt", counts.dictionary, muse)
     yield Piece("dictionaries/wiktionary/en-{}.tsv", counts.dictionary, others, read=False)
     for part in ("dev", "test"):
         yield Piece(f"nli/xnli/{part}.{{}}.tsv", counts.inference, languages, aligned=True)
