@@ -53,11 +53,11 @@ def probe(
     ``root`` is the book's folder. Raises :class:`UserError` on a model or on data that cannot be measured.
     """
     model, against = _place(model), against and _place(against)
-    say(f"{model}: examining it")
-    examine(model, languages, data, SENTENCES if chapters else cards.SENTENCES, aligned, pooling)
-    if against is not None:
-        say(f"{against}: examining it")
-        examine(against, languages, data, cards.SENTENCES, aligned, None)
+    read = SENTENCES if chapters else cards.SENTENCES
+    for each, sentences, own in ((model, read, pooling), (against, cards.SENTENCES, None)):
+        if each is not None:
+            say(f"{each}: examining it")
+            examine(each, languages, data, sentences, aligned, own)
     found = cards.card(model, languages, data, aligned, pooling, against)
     card_page.write(found, folder_of(root, model))
     return found

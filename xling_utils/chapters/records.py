@@ -20,6 +20,7 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.files import table as read_table
 from xling_utils.core.project import checkout
 from xling_utils.core.specs import LANGUAGES, canonical_json
+from xling_utils.core.writing import write_aside
 from xling_utils.measures.kept_rows import from_csv, to_csv
 from xling_utils.runs import RunStore
 
@@ -103,7 +104,6 @@ def write(
     whole = table[list(columns(chapter))]
     if len(kept):
         whole = pd.concat([kept, whole], ignore_index=True).sort_values("seed", kind="stable")
-    drafts = {path: to_csv(whole)}
     if not model:
         told = _provenance_rows(store or RunStore(), dict.fromkeys(_keys(table)))
         beside = _path("_build/records", chapter, scale, ".runs.csv")
@@ -114,11 +114,8 @@ def write(
                 )
             known = pd.read_csv(beside, dtype=str, keep_default_na=False)
             told = pd.concat([known[known["run"].isin(_keys(kept))], told]).drop_duplicates("run")
-        drafts[beside] = told.to_csv(index=False)
-    for place, text in drafts.items():
-        place.with_suffix(".tmp").write_text(text, encoding="utf-8")
-    for place in drafts:
-        place.with_suffix(".tmp").replace(place)
+        write_aside(beside, told.to_csv(index=False))  # before the rows, which are never without their runs
+    write_aside(path, to_csv(whole))
     return path
 
 

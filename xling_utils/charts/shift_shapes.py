@@ -33,10 +33,8 @@ def over_weights(
         name="language_shown", value=languages[0], bind=alt.binding_select(options=list(languages), name="Language ")
     )
     chosen = "datum.measure == measure_shown && datum.language == language_shown && datum.layer == layer_shown"
-    chart, measure = (
-        lines(alt.Chart(rows).transform_filter(chosen), kinds, WEIGHT, None, most=MOST),
-        measure_choice(measures),
-    )
+    measure = measure_choice(measures)
+    chart = lines(alt.Chart(rows).transform_filter(chosen), kinds, WEIGHT, None, most=MOST)
     chart = chart.add_params(measure, language, layer_choice(layer, layers))
     return framed(chart, description, title=named_beside(measure, "left"))
 

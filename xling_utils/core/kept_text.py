@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from xling_utils.core.writing import enough_space, held
+from xling_utils.core.writing import enough_space, held, write_aside
 
 CHECKSUM = "# sha256 "
 
@@ -57,15 +56,7 @@ def once(path: Path, identity: str, make: Callable[[], str]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    draft = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        with draft.open("w", encoding="utf-8", newline="") as file:
-            file.write(f"{CHECKSUM}{_digest(text)}\n{text}")
-            file.flush()
-            os.fsync(file.fileno())
-        draft.rename(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_aside(path, f"{CHECKSUM}{_digest(text)}\n{text}")
 
 
 def _digest(text: str) -> str:

@@ -61,6 +61,20 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
+def write_aside(path: Path, text: str) -> None:
+    """Writes ``text`` beside ``path``, forces it to the disk and puts it there in one step; an error leaves what was
+    there."""
+    draft = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.rename(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 def write_json(path: Path, value: Any) -> None:
     """Writes ``value`` and forces it to the disk."""
     with path.open("w", encoding="utf-8") as handle:

@@ -10,11 +10,10 @@ from __future__ import annotations
 import io
 import lzma
 import os
-import shutil
 import tarfile
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -95,17 +94,15 @@ def unpack(file: Path, folder: Path) -> int:
         made = [place for place in (folder, *folder.parents) if not place.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            draft = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=folder))
-            try:
+            with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=folder, ignore_cleanup_errors=True) as draft:
                 with _opened(_Bounded(stream, file)) as archive:
-                    count = _unpack(archive, draft, file)
-                for path in sorted(draft.iterdir(), key=lambda path: path.name == SUMS):  # which tell that all is there
+                    count = _unpack(archive, Path(draft), file)
+                for path in sorted(Path(draft).iterdir(), key=lambda path: path.name == SUMS):  # the sums last
                     path.replace(folder / path.name)
-            finally:
-                shutil.rmtree(draft, ignore_errors=True)
         except BaseException:
-            for place in made:
-                shutil.rmtree(place, ignore_errors=True)
+            with suppress(OSError):  # somebody else has put something there
+                for place in made:
+                    place.rmdir()
             raise
     return count
 

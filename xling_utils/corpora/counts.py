@@ -24,12 +24,12 @@ def lines(path: Path) -> int:
     return number
 
 
-def table(path: Path, columns: int, separator: str | None, last: str = ".*") -> int:
+def table(path: Path, columns: int, separator: str, last: str = ".*") -> int:
     """Lines; all but blank ones have ``columns`` columns, the last one like the pattern ``last``."""
     number = 0
     wanted = re.compile(last, re.DOTALL)
     for number, line in read_lines(path):
-        values = line.split("\t" if separator is None and "\t" in line else separator)
+        values = line.split(separator)
         if line.strip() and len(values) != columns:
             between = "tabs" if separator == "\t" else "white space"
             raise UserError(f"{path}, line {number}: write {columns} columns with {between} between, not {len(values)}")

@@ -223,6 +223,11 @@ def _kept(document: list[str], tests: Container[str], form: Form) -> list[str]:
     return [s for s in normalised if s and (s if form == "lower" else normalise(s)) not in tests]
 
 
+def changed(data: Path, what: str) -> UserError:
+    """Of ``what`` in ``data``, which was something else when it was asked for."""
+    return UserError(f"{data}: {what} changed while it was read; run it again")
+
+
 def fingerprint(data: Path, languages: Iterable[str], domains: Iterable[str | None] = repeat(None)) -> str:
     """sha256 over names, sizes and contents of every file that decides what the text of ``languages`` is, each of its
     one of ``domains``."""

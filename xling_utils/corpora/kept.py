@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xling_utils.core import identity, sources
-from xling_utils.core.errors import UserError
 from xling_utils.core.specs import Form
 from xling_utils.core.writing import held, sync, writable
 from xling_utils.corpora import directory
@@ -40,7 +39,7 @@ def sample(
     def draw() -> Dataset:
         drawn = directory.sample(data, language, sentences, seed, form=form, held_out=held_out, domain=domain)
         if directory.fingerprint(data, (language,), (domain,)) != read:
-            raise UserError(f"{data}: text of {language} changed while it was read; run it again")
+            raise directory.changed(data, f"text of {language}")
         return drawn
 
     return _kept([read, language, sentences, seed, form, held_out, domain, _reading()], draw)

@@ -128,7 +128,7 @@ def _measure(keys: tuple[str, ...], task: str, scale: Scale, data: Path | None, 
     if data is not None:
         tests = tested_with(real_languages(*read), data) + aligned_with(task, read, data)
         if path.name != file_name(keys, task, scale, tests):
-            raise UserError(f"{data}: what {task} reads changed while it was read; run it again")
+            raise directory.changed(data, f"what {task} reads")
     kept_rows.keep(path, rows)
 
 

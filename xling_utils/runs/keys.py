@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from xling_utils.core.errors import UserError
 from xling_utils.core.specs import CorpusSpec, RunSpec, run_key
 
 
@@ -24,8 +23,10 @@ def key_of(spec: RunSpec, data: Path | None = None) -> str:
 
 def check(key: str, spec: RunSpec, data: Path | None) -> None:
     """Raises :class:`UserError` where ``spec`` was asked for by ``key`` and files that it has read since changed."""
+    from xling_utils.corpora import directory
+
     if data is not None and key_of(spec, data) != key:
-        raise UserError(f"{data}: text of {', '.join(spec.corpus.languages)} changed while it was read; run it again")
+        raise directory.changed(data, f"text of {', '.join(spec.corpus.languages)}")
 
 
 def _fingerprint(corpus: CorpusSpec, tokenizer: str, data: Path | None) -> str:

@@ -69,12 +69,13 @@ def examine(
 def _fetch(name: str) -> None:
     """What a name on the Hub stands for, to this machine: the limits are for reading it. Where that fails, reading it
     says why."""
+    if Path(name).exists():
+        return
     from huggingface_hub import snapshot_download
 
     place, _, revision = name.partition("@")
-    if not Path(name).exists():
-        with suppress(OSError, ValueError):
-            snapshot_download(place, revision=revision or None, allow_patterns=FILES, ignore_patterns=TWICE)
+    with suppress(OSError, ValueError):
+        snapshot_download(place, revision=revision or None, allow_patterns=FILES, ignore_patterns=TWICE)
 
 
 def _last(told: str) -> str:
