@@ -18,7 +18,7 @@ DATA = Path(os.environ.get("XLING_TEST_DATA", ROOT.parent / "shared" / "data"))
 
 def real(*folders: str) -> pytest.MarkDecorator:
     """Skips a test, visibly, where the directory of real data does not have these folders."""
-    there = all((DATA / folder).is_dir() for folder in folders)
+    there = DATA.is_dir() and all((DATA / folder).is_dir() for folder in folders)
     return pytest.mark.skipif(not there, reason=f"no real data at {DATA}; set XLING_TEST_DATA")
 
 
