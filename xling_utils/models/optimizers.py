@@ -7,6 +7,7 @@ same to one matrix at a time; here matrices of one shape go together, those of s
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -22,6 +23,11 @@ NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 """Coefficients of the odd polynomial whose iteration sends all singular values to about 1 (Jordan et al. 2024)."""
 NEWTON_SCHULZ_STEPS = 5
 
+# PyTorch keeps its compiler out of these methods, and imports it to do so: a second of every process that trains.
+for _name in ("add_param_group", "zero_grad", "state_dict", "load_state_dict"):
+    _method = getattr(torch.optim.Optimizer, _name).__wrapped__
+    _method.__dynamo_disable = _method
+
 Matrices = Mapping[int, list[nn.Parameter]]
 """Weights (..., rows, columns) by the number of matrices that each holds, one below the other."""
 
@@ -34,7 +40,7 @@ def build(
     hidden = matrices if training.hidden_rate else {}
     taken = {id(parameter) for several in hidden.values() for parameter in several}
     rest = [parameter for parameter in parameters if id(parameter) not in taken]
-    adamw = torch.optim.AdamW(rest, training.learning_rate, ADAM_BETAS, weight_decay=training.weight_decay, fused=True)
+    adamw = AdamW(rest, training.learning_rate, ADAM_BETAS, weight_decay=training.weight_decay, fused=True)
     if not hidden:
         return [adamw]
     groups = [{"params": several, "parts": parts} for parts, several in hidden.items()]
@@ -53,6 +59,12 @@ def set_rates(optimizers: Iterable[torch.optim.Optimizer], share: float) -> None
     for optimizer in optimizers:
         for group in optimizer.param_groups:
             group["lr"] = group.setdefault("initial_lr", group["lr"]) * share
+
+
+class AdamW(torch.optim.AdamW):
+    """PyTorch's, whose ``step`` imports the compiler too."""
+
+    step = torch.no_grad()(inspect.unwrap(torch.optim.AdamW.step))
 
 
 class Muon(torch.optim.Optimizer):

@@ -185,7 +185,9 @@ class Alone:
         parts = DistributedDataParallelKwargs(find_unused_parameters=not one)  # a rank may lack rows of a language
         # The specification says how precise, not this machine.
         self.accelerator = Accelerator(mixed_precision="no", kwargs_handlers=[parts])
-        self.model, *self.optimizers = self.accelerator.prepare(trainee.model, *trainee.optimizers)
+        learning = trainee.model, *trainee.optimizers
+        placed = [True] * len(learning)  # else it imports, for most of a second, what tells sharded models from others
+        self.model, *self.optimizers = self.accelerator.prepare(*learning, device_placement=placed)
         self.replays = one and self.accelerator.num_processes == 1 and self.accelerator.device.type == "cuda"
         trainee.resume()
 

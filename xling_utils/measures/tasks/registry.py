@@ -47,7 +47,8 @@ class Task:
     def imports(self) -> tuple[str, ...]:
         """The modules that are imported before it measures."""
         opening = ("transformers.models.bert.modeling_bert",) if self.opened or self.takes == MODEL else ()
-        return (f"xling_utils.measures.{self.module}", "datasets", *opening)
+        spans = ("seqeval.metrics.sequence_labeling",) if self.name == names.ENTITIES else ()
+        return (f"xling_utils.measures.{self.module}", "datasets", *opening, *spans)
 
     def each(self, *asked: Any) -> Iterator[dict[str, Any]]:
         """The rows of what the task takes, one by one as they are measured."""
