@@ -176,6 +176,7 @@ def test_an_interrupt_ends_all_chapters_that_are_executed(book: Path) -> None:
     said, complained = child.communicate(timeout=PATIENCE)
     assert child.returncode == 130 and "Traceback" not in complained
     assert ": done" not in said and not list((book / "_build").glob("*/*.log"))
+    assert not list((book / "_build").glob("*/*.ipynb"))
     wait_for(lambda: not any(map(command_of, busy)))
 
 
@@ -224,8 +225,8 @@ def test_a_kernel_that_dies_takes_its_runs_along_and_all_other_chapters_finish(b
     assert [line for line in said.splitlines() if ": done" in line or ": failed" in line] == [
         line for line in said.splitlines() if not line.endswith(": executing")
     ]
-    executed = sorted(path.stem for path in (book / "_build/executed").glob("*.ipynb"))
-    assert executed == ["01_first", "02_second", "04_fourth"]
+    executed = sorted(path.relative_to(book / "_build").as_posix() for path in (book / "_build").glob("*/*.ipynb"))
+    assert executed == [f"executed/{name}.ipynb" for name in ("01_first", "02_second", "04_fourth")]
     wait_for(lambda: not processes_of(store))
     fake_worker.release(store.root)
 

@@ -203,6 +203,7 @@ def _execute(
     try:
         result = kernels.execute(source, target, root / "notebooks", parameters)
     except Interrupted:
+        target.unlink(missing_ok=True)
         raise
     except PapermillExecutionError as error:
         target.replace(failed)
@@ -212,8 +213,11 @@ def _execute(
         line = " ".join((error.evalue if user else f"{error.ename}: {error.evalue}").split())
         return ChapterFailure(name, line, log, user)
     except Exception as error:  # the kernel died, for one
+        target.unlink(missing_ok=True)
         log.write_text(traceback.format_exc(), encoding="utf-8")
         return ChapterFailure(name, " ".join(f"{type(error).__name__}: {error}".split()), log, False)
+    finally:
+        source.unlink(missing_ok=True)
     for cell in result.cells:
         if "injected-parameters" in cell.metadata.get("tags", ()):
             cell.metadata.tags.append("remove-cell")
@@ -222,7 +226,6 @@ def _execute(
     result.metadata["xling"] = {"identity": identity, "seconds": round(time.monotonic() - begun, 1)}
     nbformat.write(result, target)
     target.replace(executed)
-    source.unlink()
     for stale in (log, failed):
         stale.unlink(missing_ok=True)
     return None
