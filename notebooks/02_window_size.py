@@ -71,7 +71,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # Twenty seeds cannot tell. With little text, where the papers saw a gain in several languages, it costs 23 %<!-- value: share that short inputs lose with little text --> of what is above chance. With much text the loss of 7 %<!-- value: share that short inputs lose with much text --> cannot be told from nothing.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window", "caption": "Six tokens are enough for most of the alignment, in the controlled world.\n\nEnglish with a partner that seeds take in turn, at the large data size, and at the small one. Choose the measure below the chart. Circles are seeds of this machine, with the first language alone: compare them with one another. Diamonds are means of the recorded seeds with 95 % intervals; the dashed line is what knowing nothing gets."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-window", "caption": "Six tokens are enough for most of the alignment, in the controlled world.\n\nEnglish with another language, at the large data size and at the small one. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; the dashed line is what knowing nothing gets.\n\nSeeds take partners in turn; the circles have the first language alone: compare them with one another."}}
 window_size.inputs(chapter)
 
 # %% [markdown] tags=["of-the-record"]
@@ -108,7 +108,7 @@ window_size.compared(chapter)
 # to the end of the document. The papers widened it where there is little text; we do so with much text as well, beside the
 # encoder that reads as much.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-static-window", "caption": "With much text the widest window takes from word2vec much of what a narrow one gives it; with little text there is little to take.\n\nMean reciprocal rank, centred; recorded seeds (on a page of your own, its own) with 95 % intervals. BERT has read as much text as the static vectors without *little data*, in its longest inputs."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-static-window", "caption": "With much text the widest window takes from word2vec much of what a narrow one gives it; with little text there is little to take.\n\nMean reciprocal rank, centred, with 95 % intervals over seeds. BERT has read as much text as the static vectors without *little data*, in its longest inputs."}}
 window_size.static_windows(chapter)
 
 # %% [markdown] tags=["of-the-record"]

@@ -87,7 +87,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # 24 %<!-- value: left word order --> of that.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap", "caption": "The languages need not share a single character, though words are found better if they do, and far better with translations mixed into the sentences.\n\nEnglish with a partner that seeds take in turn. Choose the measure below the chart. Circles are seeds of this machine, with the first language alone: compare them with one another. Diamonds are means of the recorded seeds with 95 % intervals; squares and triangles, which inference and names have, are the papers' means over their languages (E, table 1, Spanish, Hindi and Russian; C, table 1, French, Russian and Chinese: compare each with its own default)."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-overlap", "caption": "The languages need not share a single character, though words are found better if they do, and far better with translations mixed into the sentences.\n\nEnglish with another language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; squares and triangles, which inference and names have, are the papers' means over their languages (E, table 1, Spanish, Hindi and Russian; C, table 1, French, Russian and Chinese: compare each with its own default).\n\nSeeds take partners in turn; the circles have the first language alone: compare them with one another."}}
 overlap.pieces(chapter)
 
 # %% [markdown] tags=["of-the-record"]

@@ -76,7 +76,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # lose 14 %<!-- value: six layers lose -->, read behind the first block as all others.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-depth", "caption": "At the same number of parameters one layer aligns words less than three.\n\nEnglish with a partner that seeds take in turn. Choose the measure below the chart. Circles are seeds of this machine, with the first language alone: compare them with one another. Diamonds are means of the recorded seeds with 95 % intervals; squares, which inference and names have, are E's table 4 (Fake-English to Russian, other depths than ours)."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-depth", "caption": "At the same number of parameters one layer aligns words less than three.\n\nEnglish with another language. Choose the measure below the chart. Circles are seeds of this machine, diamonds means of the recorded seeds with 95 % intervals; squares, which inference and names have, are E's table 4 (Fake-English to Russian, other depths than ours).\n\nSeeds take partners in turn; the circles have the first language alone: compare them with one another."}}
 architecture.factor(chapter, "depth")
 
 # %% [markdown] tags=["of-the-record"]
@@ -107,7 +107,7 @@ architecture.factor(chapter, "parameters")
 # %% tags=["hide-input"]
 charts.show(architecture.paper_parameters(), digits=1)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-four", "caption": "With four languages in one encoder a narrow one loses a good part of what lies above chance.\n\nEnglish with three partners, which seeds take in turn; every language gets as many tokens as in the bilingual runs."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-four", "caption": "With four languages in one encoder a narrow one loses a good part of what lies above chance.\n\nEnglish with three partners; every language gets as many tokens as in the bilingual runs.\n\nSeeds take the partners in turn."}}
 architecture.factor(chapter, "four languages")
 
 # %% [markdown]

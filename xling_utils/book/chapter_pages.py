@@ -96,9 +96,9 @@ def _make_public(origins: Mapping[str, tuple[str, str]], chapter: str, notebook:
             if own and sources == {"live"}:
                 recorded = ""
             first, *rest = figure["caption"].split("\n\n")
-            rest.append(_of_own(chapter, given, defaults, recorded) if own else recorded)
-            first += _badges(sources)
-            figure["caption"] = _with_apostrophes("\n\n".join([first, *filter(None, rest)]))
+            made = _of_own(chapter, given, defaults, recorded) if own else recorded
+            parts = first + _badges(sources), " ".join(rest), made
+            figure["caption"] = _with_apostrophes("\n\n".join(filter(None, parts)))
         tags = cell["metadata"].get("tags", [])
         prepares = cell["cell_type"] == "code" and not cell["outputs"] and "parameters" not in tags
         if prepares and "remove-cell" not in tags:

@@ -39,8 +39,8 @@ def described(notebook: dict[str, Any], given: Mapping[str, Any]) -> None:
 
 
 def description(caption: str) -> str:
-    """A caption without its first part, which states a finding."""
-    return caption.partition("\n\n")[2]
+    """A caption without its first part, which states a finding, and without a third, which speaks of the records."""
+    return "".join(caption.split("\n\n")[1:2])
 
 
 def command(chapter: str, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
