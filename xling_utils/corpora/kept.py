@@ -2,8 +2,8 @@
 controlled world makes its sentences word by word. Either takes longer than using them.
 
 It lies in the cache of ``datasets`` (``HF_DATASETS_CACHE``), under the identity of everything that decides it: the
-files, the arguments, and the sources of the rooms that read and normalise, or of the controlled world. Removing it
-costs time only, and one that is cut short is drawn again.
+files, the arguments, and the sources of the rooms that read and normalise, or of the controlled world; its name also
+has the sha256 of what was written. Removing it costs time only, and what is damaged is drawn again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from xling_utils.core import identity, sources
 from xling_utils.core.specs import Form
-from xling_utils.core.writing import held, sync, writable
+from xling_utils.core.writing import held, sha256, sync, writable
 from xling_utils.corpora import directory
 
 if TYPE_CHECKING:
@@ -56,38 +56,48 @@ def _kept(made_of: Sequence[object], draw: Callable[[], Dataset]) -> Dataset:
     from pyarrow import feather
 
     name = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:20]
-    path = Path(datasets.config.HF_DATASETS_CACHE) / "xling_utils" / f"{name}.arrow"
-    table = _table(path)
+    place = Path(datasets.config.HF_DATASETS_CACHE) / "xling_utils" / name
+    table = _table(place)
     if table is None:
         with ExitStack() as stack:
-            with writable(path, SETTING):
-                path.parent.mkdir(parents=True, exist_ok=True)
+            with writable(place, SETTING):
+                place.parent.mkdir(parents=True, exist_ok=True)
                 # Whoever wants the same meanwhile waits instead of drawing it too.
-                stack.enter_context(held(path.with_suffix(".lock")))
-            table = _table(path)
+                stack.enter_context(held(place.with_suffix(".lock")))
+            table = _table(place)
             if table is None:
                 drawn = draw()
-                draft = path.with_suffix(".draft")  # under the lock: one that a killed process left is written over
+                draft = place.with_suffix(".draft")  # under the lock: one that a killed process left is written over
                 try:
-                    with writable(path, SETTING):
+                    with writable(place, SETTING):
                         # What is packed cannot be mapped.
                         feather.write_feather(drawn.data.table, draft, compression="uncompressed")
-                        sync(draft)  # holes that a failing machine leaves in it would be read as text
-                        draft.replace(path)
+                        sync(draft)
+                        draft.replace(path := place.with_name(f"{name}-{sha256(draft)}.arrow"))
                 finally:
                     draft.unlink(missing_ok=True)
                 table = feather.read_table(path, memory_map=True)
     return datasets.Dataset(table, fingerprint=name)
 
 
-def _table(path: Path) -> Table | None:
-    """What lies at ``path``; what cannot be read counts as absent, since it can be drawn again."""
+def _table(place: Path) -> Table | None:
+    """What is kept at ``place``; what is damaged, or cannot be read, counts as absent, since it can be drawn again."""
     from pyarrow import ArrowInvalid, feather
 
-    try:
-        return feather.read_table(path, memory_map=True)
-    except (ArrowInvalid, OSError):  # pyarrow has both for what is damaged
-        return None
+    for path in place.parent.glob(f"{place.name}-*.arrow"):
+        try:
+            state = path.stat()
+            if _is_whole(path, state.st_size, state.st_mtime_ns):
+                return feather.read_table(path, memory_map=True)
+        except (ArrowInvalid, OSError):  # such as a place that is no file
+            continue
+    return None
+
+
+@cache
+def _is_whole(path: Path, size: int, changed: int) -> bool:
+    """Whether a file of that size, changed at that time, is the one that was written; looked at once a process."""
+    return path.stem.endswith(f"-{sha256(path)}")
 
 
 @cache
