@@ -63,6 +63,8 @@ def published(root: Path, path: Path) -> bytes:
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = glossary_notes.with_notes(with_values("".join(cell["source"])), terms)
+        for output in cell.get("outputs", ()):
+            offline.as_text(output.get("data", {}))
     return json.dumps(notebook, ensure_ascii=False).encode("utf-8")  # indented it takes a second longer
 
 

@@ -108,6 +108,13 @@ def _as_json(value: Any) -> Any:
     return None if math.isnan(value) else float(f"{value:.6g}")
 
 
+def as_text(bundle: dict[str, Any]) -> None:
+    """Makes text of the chart among the representations of an output, if it has one: what is a tree myst-nb copies, and
+    writes, value by value, in a quarter of the time that it renders a book in."""
+    if VEGALITE in bundle:
+        bundle[VEGALITE] = _json(bundle[VEGALITE])
+
+
 def describe(spec: dict[str, Any]) -> str:
     """What a chart shows, in words: its description, else its title, else ``"Chart"``."""
     title = spec.get("title")
@@ -149,11 +156,13 @@ def _by_column(rows: list[dict[str, Any]]) -> Any:
 
 
 def _column(values: list[Any]) -> Any:
-    written = [_json(value) for value in values]  # 1 and 1.0 and true are one key, and are written differently
-    different = dict(zip(written, values, strict=True))
-    places = {value: place for place, value in enumerate(different)}
-    short = {"of": [*different.values()], "at": [places[value] for value in written]}
-    return short if len(_json(short)) < len("[]") + len(",".join(written)) else values
+    kinds = [(type(value), value) for value in values]  # 1 and 1.0 and true are one key, and are written differently
+    try:
+        places = {value: place for place, value in enumerate(dict.fromkeys(kinds))}
+    except TypeError:  # of lists, which are no keys
+        return values
+    short = {"of": [value for _, value in places], "at": [places[value] for value in kinds]}
+    return short if len(_json(short)) < len(_json(values)) else values
 
 
 class VegaLiteRenderer:
@@ -171,7 +180,7 @@ class VegaLiteRenderer:
 
         if inline or data.mime_type != VEGALITE:
             return None
-        spec: dict[str, Any] = data.content  # type: ignore[assignment]  # nbformat keeps JSON as an object
+        spec = json.loads(data.content)  # see `as_text`
         renderer.add_js_file("vega", BUNDLE, {"defer": "defer"})
         renderer.add_js_file("charts", "charts.js", {"defer": "defer"})
         return [nodes.raw(text=chart_html(spec, describe(spec)), format="html")]
