@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -133,12 +134,14 @@ def test_an_encoder_of_another_size_in_half_precision_is_read_as_well(
     weights = {name: values.half().numpy() for name, values in model.state_dict().items() if "decoder" not in name}
     (tmp_path / "small").mkdir()
     save_file(weights, tmp_path / "small" / "model.safetensors")
+    (tmp_path / "small" / "config.json").write_text(json.dumps(config.to_dict()), encoding="utf-8")
+    shutil.copy(kept.kept.run.path / "tokenizer.json", tmp_path / "small")
     means = np.random.default_rng(0).normal(size=(4, 24)).astype(np.float32)
     save_file({f"token.{language}": means for language in kept.languages}, tmp_path / STATES)
     shutil.copy(kept.kept.folder / TOKENS, tmp_path)
     text = replace(kept.kept, folder=tmp_path, run=replace(kept.kept.run, path=tmp_path / "small"))
     small = replace(kept, key="small", model=model, kept=text)
-    (tmp_path / encoder_script.NAME).write_text(encoder_script.script(small), encoding="utf-8")
+    (tmp_path / encoder_script.NAME).write_text(encoder_script.script(text), encoding="utf-8")
     for name in ("forms.js", "word_pieces.js", "encoder.js"):
         shutil.copy(STATIC / name, tmp_path)
     scripts = "".join(f'<script src="{name}"></script>' for name in ("forms.js", "word_pieces.js", "encoder.js"))

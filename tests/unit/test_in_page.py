@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -55,11 +55,13 @@ def test_an_example_cannot_become_markup(kept: bundled.Bundled) -> None:
     assert json.loads(data)["examples"] == {"en": HOSTILE}
 
 
-def test_an_encoder_that_the_pages_do_not_compute_is_refused(kept: bundled.Bundled) -> None:
+def test_an_encoder_that_the_pages_do_not_compute_is_refused(kept: bundled.Bundled, tmp_path: Path) -> None:
+    run = kept.kept.run
+    shutil.copytree(run.path, tmp_path / "run")
     config = {**kept.model.config.to_dict(), "hidden_act": "relu"}
-    other = SimpleNamespace(config=SimpleNamespace(to_dict=lambda: config))
+    (tmp_path / "run/config.json").write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(UserError, match="hidden_act is 'relu'; the pages compute with 'gelu'"):
-        encoder_script.script(replace(kept, model=other))
+        encoder_script.script(replace(kept.kept, run=replace(run, path=tmp_path / "run")))
 
 
 def test_scripts_are_made_again_by_other_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

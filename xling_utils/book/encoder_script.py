@@ -12,16 +12,15 @@ import json
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xling_utils.core import identity, kept_text
 from xling_utils.core.errors import UserError
+from xling_utils.core.files import json_object
 from xling_utils.measures import bundled_text
-
-if TYPE_CHECKING:
-    from xling_utils.measures import bundled
+from xling_utils.models import tokenization
+from xling_utils.runs.store import TOKENIZER_FILE
 
 NAME, LAYERS = "encoder-data.js", "layers-data.js"
 """Of the scripts, in the book's static folder."""
@@ -51,9 +50,7 @@ def of_book(root: Path) -> dict[str, bytes]:
 
 
 def _encoder(folder: Path) -> str:
-    from xling_utils.measures import bundled
-
-    return script(bundled.load(folder))
+    return script(bundled_text.load(folder))
 
 
 def _layers(folder: Path) -> str:
@@ -62,33 +59,33 @@ def _layers(folder: Path) -> str:
     return in_page.script(widget.LayerWidget(bundled_text.load(folder)))
 
 
-def script(subject: bundled.Bundled) -> str:
-    """The script of an encoder. Raises :class:`UserError` on one that ``encoder.js`` does not compute."""
+def script(text: bundled_text.BundledText) -> str:
+    """The script of the encoder that ``text`` is of. Raises :class:`UserError` on one that ``encoder.js`` does not
+    compute."""
     from safetensors.numpy import load, save
 
-    config, tokenizer = subject.model.config.to_dict(), subject.tokenizer
+    folder = text.run.path
+    config, pieces = json_object(folder / "config.json"), json_object(folder / TOKENIZER_FILE)["model"]
     for name, value in CONFIG.items():
         if config[name] != value:
-            raise UserError(f"{subject.key}: {name} is {config[name]!r}; the pages compute with {value!r}")
-    pieces = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
-    means = {language: subject.means(language, 1) for language in subject.languages}
-    first, last = tokenizer("")["input_ids"]
-    weights = (subject.kept.run.path / "model.safetensors").read_bytes()
+            raise UserError(f"{text.key}: {name} is {config[name]!r}; the pages compute with {value!r}")
+    means = {language: text.means(language, 1) for language in text.languages}
+    weights = (folder / "model.safetensors").read_bytes()
     words = load(weights)[WORDS].astype(np.float64)
     _, directions = np.linalg.eigh(words.T @ words)  # those that hold most come last
     basis = np.ascontiguousarray(directions.T[-DIRECTIONS:], np.float32)
     data = {
         "config": {name: config[name] for name in SHAPE},
-        "form": subject.form,
+        "form": text.run.spec.tokenizer.form,
         "vocabulary": sorted(pieces["vocab"], key=pieces["vocab"].__getitem__),
-        "special": tokenizer.all_special_tokens,
-        "unknown": tokenizer.unk_token_id,
-        "first": first,
-        "last": last,
+        "special": tokenization.SPECIAL,
+        "unknown": tokenization.UNK,
+        "first": tokenization.CLS,
+        "last": tokenization.SEP,
         "continues": pieces["continuing_subword_prefix"],
         "longest": pieces["max_input_chars_per_word"],
         "marks": "".join(mark for mark in map(chr, range(PLANES_OF_WRITING)) if unicodedata.combining(mark)),
-        "tokens": {of: sorted(map(tokenizer.convert_tokens_to_ids, subject.tokens(of, 1))) for of in means},
+        "tokens": {language: text.ids(language) for language in text.languages},
         "means": _base64(save(means)),
         "basis": _base64(save({"basis": basis})),
         "weights": _base64(weights),
