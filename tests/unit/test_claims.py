@@ -317,7 +317,7 @@ def test_a_broken_file_is_named(text: str, said: str, tmp_path: Path, monkeypatc
         ({"needs": ["A-01"]}, "'needs': "),
         ({"matters": {"mrr": "much"}}, "'matters.mrr"),
         ({"colours": {}}, "unknown field 'colours'"),
-        ({"natural_figures": {"x": "\ud800"}}, "something that JSON cannot hold .*hex escape"),
+        ({"natural_figures": {"x": "\ud800"}}, "not YAML .*invalid Unicode character"),
     ],
 )
 def test_a_broken_part_is_named(part: dict, said: str, tmp_path: Path) -> None:

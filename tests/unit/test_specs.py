@@ -164,3 +164,10 @@ def test_a_part_without_a_needed_field_is_refused():
     del data["training"]["steps"]
     with pytest.raises(UserError, match=r"TrainingSpec: .*'steps'"):
         run_from_dict(data)
+
+
+def test_half_of_a_character_is_refused():
+    data = to_dict(RUN)
+    data["corpus"]["source"] = "\ud800"
+    with pytest.raises(UserError, match=r"RunSpec: something that JSON cannot hold .*hex escape"):
+        run_from_dict(data)

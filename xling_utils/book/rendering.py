@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -205,6 +205,7 @@ def filled(page: bytes, fills: Fills = NO_FILLS) -> bytes:
     return _MARK.sub(fill, chapter_pages.with_values(page.decode()).encode())
 
 
+@cache
 def _vega_bundle() -> bytes:
     """Vega, Vega-Lite and Vega-Embed in one script; wrapped, since its top-level names would clash."""
     import vl_convert

@@ -19,6 +19,8 @@ LONGEST_LINE = 200_000
 """Characters of a line of :func:`source`."""
 MOST_VALUES = 1_000_000
 """In YAML, its aliases written out."""
+DEEPEST = 50
+"""Levels of lists and mappings in YAML: what composes them, in C, goes down into each without a limit of its own."""
 
 
 def regular(path: Path) -> Path:
@@ -92,8 +94,10 @@ def yaml_value(text: str, words: bool = False) -> Any:
     it is none, and where its aliases stand for themselves or for more than :data:`MOST_VALUES` values."""
     import yaml
 
+    loader = yaml.CBaseLoader if words else yaml.CSafeLoader
     try:
-        found = (yaml.BaseLoader if words else yaml.SafeLoader)(text).get_single_data()
+        _check_depth(yaml.parse(text, loader))
+        found = loader(text).get_single_data()
         size = _size(found, {})
     # PyYAML lets what its constructors stumble over through: !!int x, !!timestamp x, 2001-99-99
     except (yaml.YAMLError, ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:
@@ -101,6 +105,16 @@ def yaml_value(text: str, words: bool = False) -> Any:
     if size > MOST_VALUES:
         raise ValueError(f"aliases that stand for {size:,} values; write out what they stand for")
     return found
+
+
+def _check_depth(events: Iterable[Any]) -> None:
+    from yaml import CollectionEndEvent, CollectionStartEvent
+
+    depth = 0
+    for event in events:
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if depth > DEEPEST:
+            raise ValueError(f"more than {DEEPEST} levels")
 
 
 def _size(value: Any, known: dict[int, int]) -> int:
