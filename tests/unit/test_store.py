@@ -4,10 +4,12 @@ import json
 import os
 import resource
 import select
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,7 @@ from tests import faults
 from xling_utils.core.errors import UserError
 from xling_utils.core.project import project_root
 from xling_utils.core.specs import CorpusSpec, EncoderSpec, RunSpec, TokenizerSpec, TrainingSpec
+from xling_utils.runs import store as stored
 from xling_utils.runs.store import RunStore
 
 KEY = "0123456789abcdef0123"
@@ -160,6 +163,35 @@ def test_a_damaged_run_that_cannot_be_set_aside_is_not_trained_in_vain(store: Ru
     assert (store.root / KEY).is_dir()
 
 
+def test_a_run_that_another_process_makes_anew_is_left_to_it(
+    store: RunStore, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _flip(put(store))
+    with store.lock(KEY):  # a second lock of this process is refused like one of another
+        assert store.get(KEY) is None
+    assert "another process makes it anew" in capsys.readouterr().err
+    assert (store.root / KEY).is_dir(), "it is not moved"
+    found = stored.damage
+
+    def made_anew(*arguments: Any) -> str | None:
+        problem = found(*arguments)
+        monkeypatch.setattr(stored, "damage", found)
+        shutil.rmtree(store.root / KEY)
+        put(store)
+        return problem
+
+    monkeypatch.setattr(stored, "damage", made_anew)
+    assert store.get(KEY) is not None, "what was found damaged is not there any more"
+    assert not (store.root / ".damaged").exists() and capsys.readouterr().err == ""
+
+
+def test_who_holds_the_lock_sets_a_damaged_run_aside(store: RunStore) -> None:
+    _flip(put(store))
+    with store.lock(KEY):
+        assert store.get(KEY, locked=True) is None
+    assert (store.root / ".damaged" / f"{KEY}-1").is_dir()
+
+
 def test_a_run_that_cannot_be_read_now_is_not_taken_for_damaged(store: RunStore) -> None:
     put(store)
     taken: list[int] = []
@@ -231,6 +263,7 @@ def test_what_is_gone_before_its_turn_does_not_end_a_prune(store: RunStore, monk
 HOLD = """
 import sys, time
 from pathlib import Path
+from xling_utils.runs import store as stored
 from xling_utils.runs.store import RunStore
 print("begun", flush=True)
 with RunStore(sys.argv[1]).lock("k"):

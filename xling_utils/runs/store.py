@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,21 +94,28 @@ class RunStore:
             return []
         return sorted(p.name for p in self.root.iterdir() if p.is_dir() and not p.name.startswith("."))
 
-    def get(self, key: str) -> Run | None:
+    def get(self, key: str, locked: bool = False) -> Run | None:
         """The stored run, or ``None`` if there is none; what is no plain name of letters and digits is none.
 
         Every file is checked against the manifest, once a process. A damaged run is set aside with one
-        warning line and counts as absent. Raises :class:`UserError` if another version of this package wrote
-        a spec that this one does not know.
+        warning line and counts as absent, unless another process holds its :meth:`lock`, to make it anew; ``locked``
+        says that this one does. Raises :class:`UserError` if another version of this package wrote a spec that this
+        one does not know.
         """
         path = self.root / key
         if not KEY.fullmatch(key) or not path.is_dir():
             return None
-        if problem := damage(path, key):
-            place = self._set_aside(path)
-            line = f"run {key} is damaged ({problem}); {place} and it counts as absent"
-            print(printable(line), file=sys.stderr)
-            return None
+        if damage(path, key):
+            with ExitStack() as lock:
+                alone = True
+                with suppress(UserError):  # where no lock can be made, nothing can be moved either
+                    alone = locked or lock.enter_context(self.lock(key, wait=False))
+                if problem := damage(path, key):  # still: another process may have made it anew meanwhile
+                    place = self._set_aside(path) if alone else "another process makes it anew"
+                    print(
+                        printable(f"run {key} is damaged ({problem}); {place} and it counts as absent"), file=sys.stderr
+                    )
+                    return None
         return Run(key, path, read_spec(path), json_object(path / "provenance.json"))
 
     def verify(self) -> dict[str, str]:

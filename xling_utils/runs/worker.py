@@ -93,7 +93,7 @@ def _train_and_store(request: dict[str, Any], process: _Process) -> None:
         for key in sorted(specs):  # in one order: two stacks never wait for each other
             locks.enter_context(store.lock(key))
         # Another process may have trained them while we waited.
-        missing = {key: spec for key, spec in specs.items() if store.get(key) is None}
+        missing = {key: spec for key, spec in specs.items() if store.get(key, locked=True) is None}
         if missing:
             key, spec = next(iter(missing.items()))
             processes = request["processes"] if spec.kind == "bert" else 1  # the others do not divide
