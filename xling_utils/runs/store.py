@@ -112,9 +112,8 @@ class RunStore:
                     alone = locked or lock.enter_context(self.lock(key, wait=False))
                 if problem := damage(path, key):  # still: another process may have made it anew meanwhile
                     place = self._set_aside(path) if alone else "another process makes it anew"
-                    print(
-                        printable(f"run {key} is damaged ({problem}); {place} and it counts as absent"), file=sys.stderr
-                    )
+                    line = f"run {key} is damaged ({problem}); {place} and it counts as absent"
+                    print(printable(line), file=sys.stderr)
                     return None
         return Run(key, path, read_spec(path), json_object(path / "provenance.json"))
 
