@@ -65,3 +65,12 @@ def test_an_xz_file_that_unpacks_to_more_than_text_does_is_refused(unit: bytes, 
     path.write_bytes(lzma.compress(unit * (300_000_000 // len(unit)), preset=0))
     with within(), pytest.raises(UserError, match=r"bomb.txt.xz: unpacks to over 100 times its size"):
         list(lines.read_lines(path))
+
+
+@pytest.mark.parametrize(
+    "nested", ["[" * 100_000, "{a: " * 20_000, "- " * 50_000 + "x"], ids=["lists", "mappings", "blocks"]
+)
+def test_yaml_that_nests_without_end_is_refused_before_it_is_composed(nested: str) -> None:
+    with pytest.raises(ValueError, match=r"not YAML \(more than 50 levels\)"):
+        files.yaml_value(nested)
+    assert files.yaml_value("[" * files.DEEPEST + "]" * files.DEEPEST)
