@@ -217,12 +217,12 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 # - Three layers are not twelve. With so few, "bottom third" is one block, and an encoder of one layer is a third of
 #   the base, not a twelfth.
 # - Languages with embeddings of their own begin with the same positions, sinusoids, and with words of their own; the papers' begin with nothing in
-#   common. What is left with the embeddings apart hangs on that, as five development seeds show ({ref}`the log <negative-positions>`), and is
-#   {ref}`to be measured anew <plan-positions>`: until then C-38 says more for the papers than it should, C-10 and C-11 less.
+#   common. What is left with the embeddings apart hangs on that, as five development seeds show ({ref}`the log <negative-positions>`).
 # - E's encoders read Fake-English here, but for its table 7; ours, as C's, read English, and pairs spelt alike are left out
 #   of the dictionary.
 
 # %% [markdown] tags=["of-the-record"]
+# - What is left with the embeddings apart is {ref}`to be measured anew <plan-positions>`: until then C-38 says more for the papers than it should, C-10 and C-11 less.
 # - In the other languages inference stays on average within ten points of a guess at nearly every level ({doc}`chapter 3 <03_overlap>` has a guess why), so it can tell them apart less
 #   well than retrieval and named entities do.
 

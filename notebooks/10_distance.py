@@ -132,6 +132,7 @@ charts.of_claims(claims.of_chapter(chapter))
 #   languages would have to be drawn as seeds are.
 # - Tests differ between languages, too: WikiAnn's entities, annotated by a program, may be harder in one than in another whatever an encoder does.
 # - Inference lies a few points above a guess in any second language, so that there is little room for a distance to show.
+# - A second language with embeddings of its own begins with the first's positions, and what is left then hangs on that ({ref}`the log <negative-positions>`); those runs are {ref}`to be trained anew <plan-positions>`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())

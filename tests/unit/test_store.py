@@ -263,7 +263,6 @@ def test_what_is_gone_before_its_turn_does_not_end_a_prune(store: RunStore, monk
 HOLD = """
 import sys, time
 from pathlib import Path
-from xling_utils.runs import store as stored
 from xling_utils.runs.store import RunStore
 print("begun", flush=True)
 with RunStore(sys.argv[1]).lock("k"):
