@@ -141,8 +141,9 @@ def compare(live: pd.DataFrame, recorded: pd.DataFrame) -> pd.DataFrame:
 
     Runs are the same if their keys are: same specification, same text, same recipe versions.
     """
+    recorded = recorded[recorded["run"].isin(live["run"])]
     same = [column for column in live.columns if column not in MEASURED]
-    live, recorded = (frame[same].map(_text).assign(value=frame["value"]) for frame in (live, recorded))
+    live, recorded = (frame[same].map(_text).astype(str).assign(value=frame["value"]) for frame in (live, recorded))
     merged = live.merge(recorded, on=same, suffixes=("_live", "_recorded"))
     return merged.rename(columns={"value_live": "live", "value_recorded": "recorded"})
 

@@ -21,7 +21,7 @@ def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, descr
     top = float(rows["high"].fillna(rows["value"]).max())
     y = alt.Y("value:Q", title="mean reciprocal rank", scale=alt.Scale(domain=[0, top]))
     bars = base.mark_bar(color=MODEL_COLOURS["BERT"]).encode(
-        y=y, tooltip=["language:N", "layer:Q", alt.Tooltip("value:Q", format=".3f")]
+        y=y, tooltip=[alt.Tooltip("language:N"), alt.Tooltip("layer:Q"), alt.Tooltip("value:Q", format=".3f")]
     )
     return framed(alt.layer(bars, *_whiskers(base)).add_params(layer), description)
 
@@ -38,7 +38,12 @@ def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str)
             scale=alt.Scale(domain=shown, range=[SHOWN_COLOURS[name] for name in shown]),
             legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240),
         ),
-        tooltip=["group:N", "shown:N", alt.Tooltip("value:Q", format=".3f"), "seeds:Q"],
+        tooltip=[
+            alt.Tooltip("group:N"),
+            alt.Tooltip("shown:N"),
+            alt.Tooltip("value:Q", format=".3f"),
+            alt.Tooltip("seeds:Q"),
+        ],
     )
     bars = base.mark_bar().encode(y=alt.Y("value:Q", title="mean reciprocal rank"))
     return framed(alt.layer(bars, *_whiskers(base)), description)
@@ -46,6 +51,6 @@ def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str)
 
 def _whiskers(base: alt.Chart) -> tuple[alt.Chart, alt.Chart]:
     """Intervals that are seen before the page and before bars of any colour: in the text's, within the page's."""
-    ends = {"y": "low:Q", "y2": "high:Q"}
-    inner = base.mark_rule(strokeWidth=2).encode(**ends, color=alt.value("currentColor"))
-    return base.mark_rule(strokeWidth=3.5).encode(**ends, color=alt.value("Canvas")), inner
+    ends = {"y": alt.Y("low:Q"), "y2": alt.Y2("high:Q")}
+    inner = base.mark_rule(strokeWidth=2).encode(**ends, color=alt.ColorValue("currentColor"))
+    return base.mark_rule(strokeWidth=3.5).encode(**ends, color=alt.ColorValue("Canvas")), inner

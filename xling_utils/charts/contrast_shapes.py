@@ -79,10 +79,10 @@ def contrasts(
     )
     at_edge = 10 if rows["value"].min() < EDGE else 0  # pixels, so that no mark stands on names of conditions
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True, padding=at_edge, nice=not at_edge))
-    bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("bottom:Q", title=None), x2="top:Q")
+    bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("bottom:Q", title=None), x2=alt.X2("top:Q"))
     marks = base.mark_point(filled=True, opacity=1).encode(
         x=x,
-        size=alt.condition(alt.FieldOneOfPredicate("shown", beneath), alt.value(60), alt.value(110)),
+        size=alt.SizeValue(**alt.condition(alt.FieldOneOfPredicate("shown", beneath), alt.value(60), alt.value(110))),
         shape=alt.Shape(
             "shown:N",
             scale=alt.Scale(domain=shown, range=[marked[name][1] for name in shown]),
@@ -98,9 +98,9 @@ def contrasts(
 def floor_lines(floors: pd.DataFrame) -> tuple[alt.Chart, alt.Chart]:
     """What knowing nothing gets at the measure that is chosen, ``floors`` as in :func:`contrasts`: dashed lines, and
     their names above the axes, where no mark is."""
-    line = alt.Chart(floors).transform_filter("datum.measure == measure_shown").encode(x="value:Q")
+    line = alt.Chart(floors).transform_filter("datum.measure == measure_shown").encode(x=alt.X("value:Q"))
     name = line.mark_text(baseline="bottom", dy=-3, color="currentColor", fontSize=11)
-    return line.mark_rule(strokeDash=[4, 4], color="#888888"), name.encode(y=alt.value(0), text="name:N")
+    return line.mark_rule(strokeDash=[4, 4], color="#888888"), name.encode(y=alt.YValue(0), text=alt.Text("name:N"))
 
 
 def placed(rows: pd.DataFrame, shown: Sequence[str], line: Sequence[str], told: str) -> pd.DataFrame:

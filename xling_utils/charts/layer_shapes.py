@@ -118,7 +118,7 @@ def lines(rows: alt.Chart, kinds: Sequence[str], x: alt.X, y_title: str | None, 
         one = base.transform_filter(f"datum.kind == {json.dumps(kind)}").encode(x=x)
         points = alt.OverlayMarkDef(size=60, xOffset=aside)
         drawn += [
-            one.mark_rule(strokeWidth=2, xOffset=aside).encode(y=bottom, y2="top:Q"),
+            one.mark_rule(strokeWidth=2, xOffset=aside).encode(y=bottom, y2=alt.Y2("top:Q")),
             one.mark_line(strokeWidth=2.5, xOffset=aside, point=points).encode(y=y),
         ]
     first, *others = drawn
@@ -145,7 +145,7 @@ def by_kind(rows: alt.Chart, kinds: Sequence[str], *told: str, offset: int = 18)
         scale=alt.Scale(domain=there, range=palette),
         legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240, offset=offset),
     )
-    faint = alt.condition(pick, alt.value(1.0), alt.value(0.12))
+    faint = alt.OpacityValue(**alt.condition(pick, alt.value(1.0), alt.value(0.12)))
     return pick, rows.encode(color=colour, opacity=faint, tooltip=tooltip(*told))
 
 
@@ -163,7 +163,7 @@ def between_layers(rows: pd.DataFrame, x_title: str, y_title: str, description: 
         x=alt.X("beside_layer:O", sort="ascending", title=x_title, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("layer:O", sort="descending", title=y_title),
         color=alt.Color("value:Q", title=None, scale=alt.Scale(range=list(SHADES), domain=[0, 1], clamp=True)),
-        tooltip=["layer:O", "beside_layer:O", alt.Tooltip("value:Q", format=".2f")],
+        tooltip=[alt.Tooltip("layer:O"), alt.Tooltip("beside_layer:O"), alt.Tooltip("value:Q", format=".2f")],
     )  # fmt: skip
     sides = [min(NARROW, max(SQUARE * rows[side].nunique(), 150)) for side in ("layer", "beside_layer")]
     return _narrow(framed(chart, description, sides[0]), sides[1])

@@ -31,7 +31,7 @@ def levels(rows: pd.DataFrame, *, choices: Sequence[str], description: str) -> a
     )
     x = alt.X("value:Q", title="mean reciprocal rank, centred", scale=alt.Scale(zero=False))
     marks = base.mark_point(size=45, filled=True, opacity=0.7).encode(
-        x=x, tooltip=["level:N", alt.Tooltip("value:Q", format=".3f")]
+        x=x, tooltip=[alt.Tooltip("level:N"), alt.Tooltip("value:Q", format=".3f")]
     )
     means = base.mark_tick(thickness=3, size=LINE - 4).encode(x=alt.X("mean(value):Q"))
     height = LINE * rows["level"].nunique()

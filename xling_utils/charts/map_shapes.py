@@ -48,18 +48,18 @@ def word_map(
         .transform_filter("datum.frame == frame_shown && datum.world == world_shown")
         .encode(x=alt.X("x:Q", title=None, axis=None, scale=plane), y=alt.Y("y:Q", title=None, axis=None, scale=plane))
     )
-    joined = shown.mark_line(strokeWidth=1.2, color="#888888", opacity=0.7).encode(detail="concept:N")
+    joined = shown.mark_line(strokeWidth=1.2, color="#888888", opacity=0.7).encode(detail=alt.Detail("concept:N"))
     marks = shown.mark_point(size=42, filled=True, opacity=0.9).encode(
         color=alt.Color(
             "language:N", scale=alt.Scale(domain=names, range=COLOURS), legend=alt.Legend(title=None, orient="top")
         ),
         shape=alt.Shape("language:N", scale=alt.Scale(domain=names, range=SHAPES)),
-        tooltip=["word:N", "language:N"],
+        tooltip=[alt.Tooltip("word:N"), alt.Tooltip("language:N")],
     )
     written = [
         shown.transform_filter(f"datum.named && datum.language == '{name}'")
         .mark_text(dx=dx, align=align, fontSize=11, color="currentColor")  # type: ignore[arg-type]
-        .encode(text="word:N")
+        .encode(text=alt.Text("word:N"))
         .properties(name=f"{WORDS}_{name}")
         for name, dx, align in zip(names, (AWAY, -AWAY), ("left", "right"), strict=True)
     ]
@@ -70,7 +70,7 @@ def word_map(
             "': alignment ' + format(datum.alignment / datum.chance, '.1f') + ' times chance'"
         )
         .mark_text(align="left", baseline="top", fontSize=12, color="currentColor")
-        .encode(x=alt.value(4), y=alt.value(2), text="said:N")
+        .encode(x=alt.XValue(4), y=alt.YValue(2), text=alt.Text("said:N"))
     )
     return framed(alt.layer(joined, marks, *written, said).add_params(frame, world), description, HEIGHT)
 

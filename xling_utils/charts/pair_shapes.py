@@ -42,7 +42,7 @@ def pairs(
     layers = [
         chosen.transform_filter(f"datum.condition == '{CHANCE}'")
         .mark_rule(strokeDash=[4, 4], color="#888888")
-        .encode(y="mean(value):Q")
+        .encode(y=alt.Y("mean(value):Q"))
     ]
     for name, colour, aside, above in ((first.name, FIRST, -BESIDE, -30), (second.name, SECOND, BESIDE, -14)):
         one = chosen.transform_filter(f"datum.condition == {name}").encode(
@@ -51,11 +51,11 @@ def pairs(
         bars = one.mark_rule(strokeWidth=2, color=colour, xOffset=aside)
         layers += [
             one.mark_line(strokeWidth=2.5, color=colour, xOffset=aside).encode(y=y),
-            bars.encode(y=alt.Y("bottom:Q", title="mean reciprocal rank"), y2="top:Q"),
+            bars.encode(y=alt.Y("bottom:Q", title="mean reciprocal rank"), y2=alt.Y2("top:Q")),
             one.mark_point(size=75, filled=True, opacity=1, color=colour, xOffset=aside).encode(y=y),
             nothing.mark_point(size=75, filled=True, opacity=1, color=colour, x=4, y=above),
             nothing.mark_text(align="left", fontSize=12, color="currentColor", x=14, y=above).encode(
-                text=alt.value(alt.ExprRef(name))
+                text=alt.TextValue(alt.ExprRef(name))
             ),
         ]
     chart = alt.layer(*layers, data=rows)

@@ -103,7 +103,7 @@ def intervals(
         x=alt.X(f"{x}:N", sort=list(x_order), title=None, axis=words_below_each_other),
         xOffset=alt.XOffset("model:N", sort=list(models)),
         color=colours(models),
-        opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
+        opacity=alt.OpacityValue(**alt.condition(pick, alt.value(1.0), alt.value(0.12))),
         tooltip=tooltip("model:N", f"{x}:N", alt.Tooltip("shown:N", title="source")),
     )
     sources = [name for name in SOURCE_SHAPES if name in rows["shown"].unique()]
@@ -114,7 +114,7 @@ def intervals(
     )
     near_chance = bool(chance["value"].min() >= HIGH_CHANCE)
     y = alt.Y("value:Q", title=y_title, scale=alt.Scale(zero=not near_chance))
-    bars = base.mark_rule(strokeWidth=2.5).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
+    bars = base.mark_rule(strokeWidth=2.5).encode(y=alt.Y("low:Q", title=y_title), y2=alt.Y2("high:Q"))
     marks = base.mark_point(size=75, filled=True, opacity=1).encode(y=y, shape=shape)
     layers = [bars.add_params(pick), marks]
     chart = alt.layer(*layers, chance_line(chance, where))
@@ -129,9 +129,10 @@ def chance_line(chance: pd.DataFrame, where: str = "true") -> alt.LayerChart | a
     where no mark is; of the rows ``where`` an expression holds (each layer filters for itself: it has its own data)."""
     data = chance.assign(label=[f"chance\n{value:.3f}" for value in chance["value"]])
     base = alt.Chart(data).transform_filter(where)
-    line = base.mark_rule(strokeDash=[4, 4], color="currentColor").encode(y="value:Q")  # seen on a line of any colour
+    # Of the text's colour, it is seen on a line of any.
+    line = base.mark_rule(strokeDash=[4, 4], color="currentColor").encode(y=alt.Y("value:Q"))
     name = base.mark_text(align="left", dx=5, dy=-3, color="currentColor", fontSize=11, lineBreak="\n")
-    return line + name.encode(y="value:Q", x=alt.value("width"), text="label:N")
+    return line + name.encode(y=alt.Y("value:Q"), x=alt.XValue("width"), text=alt.Text("label:N"))
 
 
 def curves(rows: pd.DataFrame, *, layer: int, y_title: str, chance: pd.DataFrame, description: str) -> alt.LayerChart:
@@ -154,13 +155,18 @@ def curves(rows: pd.DataFrame, *, layer: int, y_title: str, chance: pd.DataFrame
     base = alt.Chart(rows.round({"value": 4})).encode(
         x=alt.X("step:Q", title="training steps"),
         color=colour,
-        opacity=alt.condition(pick, alt.value(0.9), alt.value(0.08)),
+        opacity=alt.OpacityValue(**alt.condition(pick, alt.value(0.9), alt.value(0.08))),
     )
     base = base.transform_filter(f"datum.layer == {picked.name}") if several else base
     thin = base.mark_line(strokeWidth=1, strokeOpacity=0.4).encode(
         y=alt.Y("value:Q", title=y_title),
-        detail="seed:N",
-        tooltip=["series:N", "seed:N", "step:Q", alt.Tooltip("value:Q", format=".3f")],
+        detail=alt.Detail("seed:N"),
+        tooltip=[
+            alt.Tooltip("series:N"),
+            alt.Tooltip("seed:N"),
+            alt.Tooltip("step:Q"),
+            alt.Tooltip("value:Q", format=".3f"),
+        ],
     )
     bold = base.mark_line(strokeWidth=3, point=True).encode(y=alt.Y("mean(value):Q", title=y_title))
     drawn = alt.layer(thin.add_params(pick), bold, chance_line(chance))
@@ -206,10 +212,10 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
     base = alt.Chart(rows.assign(left=_to_the_left(rows))).encode(
         x=alt.X("distance:Q", title="word order distance from English", scale=alt.Scale(zero=False, padding=12)),
         tooltip=[
-            "language:N",
+            alt.Tooltip("language:N"),
             alt.Tooltip("distance:Q", format=".2f"),
             alt.Tooltip("value:Q", format=".3f"),
-            "script:N",
+            alt.Tooltip("script:N"),
         ],
     )
     colour = alt.Color(
@@ -218,14 +224,14 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
         legend=alt.Legend(title="script", orient="top"),
     )
     rule = base.mark_rule(strokeWidth=1.5).encode(
-        y=alt.Y("low:Q", title="mean reciprocal rank"), y2="high:Q", color=colour
+        y=alt.Y("low:Q", title="mean reciprocal rank"), y2=alt.Y2("high:Q"), color=colour
     )
     y = alt.Y("value:Q", scale=alt.Scale(zero=False, padding=8))
     point = base.mark_point(size=70, filled=True, opacity=1).encode(y=y, color=colour)
     names = [
         base.transform_filter(f"{'' if left else '!'}datum.left")
         .mark_text(dx=dx, align=align, fontSize=11, color="currentColor")  # type: ignore[arg-type]
-        .encode(y="value:Q", text="language:N")
+        .encode(y=alt.Y("value:Q"), text=alt.Text("language:N"))
         for left, dx, align in ((False, 9, "left"), (True, -9, "right"))
     ]
     return _framed(alt.layer(rule, point, *names), description, room=NAME_OF_A_LANGUAGE)
@@ -245,17 +251,18 @@ def _to_the_left(rows: pd.DataFrame) -> list[bool]:
     return left
 
 
-def tooltip(*names: str | alt.Tooltip) -> list[str | alt.Tooltip]:
+def tooltip(*names: str | alt.Tooltip) -> list[alt.Tooltip]:
     """What is said of a mark: its ``names``, its value with the interval, and over how many seeds."""
     low, high = (alt.Tooltip(f"{end}:Q", format=".3f", title=f"95 % {end}") for end in ("low", "high"))
-    return [*names, alt.Tooltip("value:Q", format=".3f"), low, high, "seeds:Q"]
+    said = [alt.Tooltip(name) if isinstance(name, str) else name for name in names]
+    return [*said, alt.Tooltip("value:Q", format=".3f"), low, high, alt.Tooltip("seeds:Q")]
 
 
 def framed(chart: Any, description: str, height: Any = HEIGHT, **more: Any) -> Any:
     """The chart with its size and its description."""
-    chart = chart.properties(width=WIDTH, height=height, description=description, **more)
     # Names below stand off those beside the axes: in some readers' fonts they would touch where the axes meet.
-    return chart.configure_view(stroke=None).configure_axisX(labelPadding=4)
+    config = alt.Config(view=alt.ViewConfig(stroke=None), axisX=alt.AxisConfig(labelPadding=4))
+    return chart.properties(width=WIDTH, height=height, description=description, config=config, **more)
 
 
 def _framed(chart: Any, description: str, room: int = 5) -> Any:

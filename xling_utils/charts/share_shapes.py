@@ -37,8 +37,8 @@ def shares(
             legend=alt.Legend(title=None, orient="top"),
         ),
         tooltip=[
-            "taken:N", "world:N", alt.Tooltip("left:Q", format=".0%"), alt.Tooltip("low:Q", format=".0%"),
-            alt.Tooltip("high:Q", format=".0%"), "seeds:Q",
+            alt.Tooltip("taken:N"), alt.Tooltip("world:N"), alt.Tooltip("left:Q", format=".0%"),
+            alt.Tooltip("low:Q", format=".0%"), alt.Tooltip("high:Q", format=".0%"), alt.Tooltip("seeds:Q"),
         ],
     )  # fmt: skip
     x = alt.X(
@@ -47,7 +47,7 @@ def shares(
         axis=alt.Axis(labelExpr="format(100 * datum.value, '.0f') + '\N{NO-BREAK SPACE}%'", tickCount=5),
         scale=alt.Scale(domain=[LEAST, most], nice=False),
     )
-    bars = base.mark_rule(strokeWidth=2.5, clip=True).encode(x=alt.X("low:Q", title=x_title), x2="high:Q")
+    bars = base.mark_rule(strokeWidth=2.5, clip=True).encode(x=alt.X("low:Q", title=x_title), x2=alt.X2("high:Q"))
     shape = alt.Shape("world:N", scale=alt.Scale(domain=list(groups), range=[shape for _, shape in marks]))
     points = base.mark_point(size=80, filled=True, opacity=1, clip=True).encode(x=x, shape=shape)
     beyond = [
@@ -56,5 +56,7 @@ def shares(
         .encode(x=alt.XDatum(edge))
         for end, sign, edge, shape in (("low", "<", LEAST, "triangle-left"), ("high", ">", most, "triangle-right"))
     ]
-    lines = alt.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color="#888888").encode(x="at:Q")
+    lines = (
+        alt.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color="#888888").encode(x=alt.X("at:Q"))
+    )
     return framed(alt.layer(lines, bars, points, *beyond), description, LINE * len(order))

@@ -61,7 +61,7 @@ def by_language(
     best_first = alt.EncodingSortField("value", "max", "descending")
     base = base.encode(y=alt.Y("language:N", sort=best_first, title=None, axis=alt.Axis(grid=True)))
     marked = base.encode(yOffset=alt.YOffset("kind:N", sort=list(kinds)))
-    bars = marked.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
+    bars = marked.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2=alt.X2("high:Q"))
     marks = marked.mark_point(size=55, filled=True, opacity=1).encode(
         x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False))
     )
@@ -70,15 +70,15 @@ def by_language(
         base.transform_filter("isValid(datum.gained)")
         .mark_text()
         .encode(
-            x=alt.value("width"),
+            x=alt.XValue("width"),
             text=alt.Text("gained:Q", format="+.3f"),
-            color=alt.value("currentColor"),
-            opacity=alt.value(1),
+            color=alt.ColorValue("currentColor"),
+            opacity=alt.OpacityValue(1),
         )
     )
     gained.mark = text
     heading = alt.Chart(pd.DataFrame({"gain": [gain]}), mark=text).encode(
-        x=alt.value("width"), y=alt.value(-8), text="gain:N"
+        x=alt.XValue("width"), y=alt.YValue(-8), text=alt.Text("gain:N")
     )
     chart = alt.layer(bars.add_params(pick), marks, *floor_lines(floors), gained, heading).add_params(measure)
     height = 34 * rows["language"].nunique()

@@ -33,6 +33,7 @@ FLOORS = {
     "named entities (F1)": ("at random", ENTITIES, "random"),
 }
 """Name of a measure -> what a model that knows nothing gets: name, task and metric."""
+METRICS = [metric for _, metric in MEASURES.values()] + [metric for _, _, metric in FLOORS.values()]
 
 
 def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], base: str) -> pd.DataFrame:
@@ -42,7 +43,7 @@ def values(table: pd.DataFrame, scale: Scale, by: Sequence[str], base: str) -> p
     English with each seed's partner (:func:`of_partners`); retrieval is centred and read at the middle layer (0 for
     static vectors).
     """
-    rows = of_partners(table[table["step"].isna()], base)
+    rows = of_partners(table[table["metric"].isin(METRICS) & table["step"].isna()], base)
     middle = headline_layer(scale)
     deepest = rows.groupby("run")["layer"].transform("max")
     at = rows["layer"].isna() | (rows["layer"] == deepest.clip(upper=middle))

@@ -60,7 +60,7 @@ def experiment(own: str, row: dict[str, Any]) -> str | None:
 def partners(table: pd.DataFrame, base: str | None = None) -> dict[int, str]:
     """Seed -> the language that most of its runs read beside English; seeds may take languages in turn. Where a seed's
     runs read several alike, it is ``base``."""
-    beside = table[table["target"] != "en"]
+    beside = table.loc[table["target"] != "en", ["seed", "target", "run"]]
     runs = beside.groupby(["seed", "target"], sort=False)["run"].nunique().reset_index()
     runs = runs.assign(base=runs["target"] == base).sort_values(["run", "base"], ascending=False, kind="stable")
     first = runs.drop_duplicates("seed").sort_values("seed")
