@@ -94,6 +94,16 @@ def test_real_text(run_here: Callable[..., str]) -> None:
     assert "skipped: name a directory" in run_here("real_text")
 
 
+def test_without_words(run_here: Callable[..., str]) -> None:
+    rows = {row["the rule sees"]: row for row in table(run_here("without_words", "--quick"))}
+    told = {
+        name: {key: number(cell) for key, cell in row.items() if len(key) == 2 and cell} for name, row in rows.items()
+    }
+    assert told["counts"].keys() == told["lengths"].keys() == {"en", "fr", "es", "de", "ru", "hi", "zh"}
+    assert told["the words of the premise"].keys() == told["the words of the hypothesis"].keys() == {"en"}
+    assert min(told["counts"].values()) > 0.5 > told["the words of the hypothesis"]["en"], "a guess is right in a third"
+
+
 def test_without_real_text_nothing_is_reproduced(run_here: Callable[..., str]) -> None:
     assert "skipped: name a directory" in run_here("reproduced")
 
