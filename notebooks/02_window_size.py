@@ -174,10 +174,12 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 #   inputs that begin at sentences. Controlled documents are about 50 tokens long; what lies beyond them cannot matter.
 # - A shorter input also starts in the middle of a sentence more often, and has fewer positions to learn. The contrast
 #   is the papers', with both in it.
+# - The shorter the inputs, the larger the share of `[CLS]`, which is never hidden and counts as a token: of as many tokens somewhat less is text, and more of that is hidden.
+# - Static vectors pass over little text no more often than over much; that word2vec gains by wide windows there may be for want of updates ({ref}`the log <negative-passes>`).
 
 # %% [markdown] tags=["of-the-record"]
 # - On average inference stays within ten points of chance, whatever the window ({doc}`chapter 3 <03_overlap>` has a guess why), so it can tell windows
-#   apart less well than retrieval and named entities do.
+#   apart less well than retrieval and named entities do; and a rule that counts words and knows none is right more often in other languages than these encoders ({ref}`the log <negative-without-words>`).
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())

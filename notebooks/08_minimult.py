@@ -58,7 +58,7 @@ sentences = None  # of text a language; None: as many as the scale reads
 # - **Own special tokens**: each has its own `[CLS]`, `[SEP]`, `[MASK]` and the rest.
 # - **No random words**: where a random piece would stand, there is `[MASK]`.
 # - **All three** of these at once.
-# - **Over-parameterised**: twice as wide, with two heads, four times as many weights in its blocks, and half the learning rate. (The paper's is twelve times as
+# - **Over-parameterised**: twice as wide, with two heads, four times as many weights in its blocks, and half the learning rate, but for the matrices of its blocks. (The paper's is twelve times as
 #   wide.)
 # - **Reversed word order**: the sentences of Fake-English, last word first.
 # - **Untrained**: the first weights of the original. What it finds is not learned.
@@ -128,6 +128,7 @@ charts.of_claims(claims.of_chapter(chapter))
 # ## Limits
 #
 # - Both languages read the same sentences. No two real languages do, and the chapters before this one do without.
+# - The untrained encoder shares its positions, and reads the length of a sentence off them: for those with positions of their own it is too high a floor ({ref}`the log <negative-own-floor>`), and the right one {ref}`is to be recorded <plan-review>`.
 # - Positions start here as sinusoids; with positions of their own, the second language's are the same sinusoids with their dimensions
 #   in another order. In the paper they start at random.
 # - The paper's sentences to be found are of another translation than its text, ours are held-out sentences of the same text, and fewer.

@@ -163,8 +163,8 @@ class StaticSpec:
 
 
 RandomWords = Literal["", "any", "none"]
-"""What replaces one chosen token in ten: a random word of the row's own language, one of any language of the run, or
-no random word but ``[MASK]`` again."""
+"""What replaces one chosen token in ten: a random one of those that the row's language has ids for, which are all where
+languages share them; one of any language of the run; or no random word but ``[MASK]`` again."""
 
 Precision = Literal["", "bf16"]
 """Of the products in training: single, or bfloat16, where sums and all weights stay in single precision."""
