@@ -21,8 +21,8 @@
 #
 # **The answer.** In the controlled world two encoders that never met are as alike as the two languages of one, or more: on average over layers CKA of translations is .58<!-- value: CKA of two monolingual -->
 # (.58<!-- value: CKA of two monolingual low --> to .59<!-- value: CKA of two monolingual high -->) for two encoders that share nothing, .54<!-- value: CKA of one bilingual -->
-# (.53<!-- value: CKA of one bilingual low --> to .55<!-- value: CKA of one bilingual high -->) for the two languages of one, and .42<!-- value: CKA of one untrained --> where one of two has learned nothing. A
-# rotation brings the first two together, and what was learned on the one then works on the other. On real text the two languages of one are a little more alike,
+# (.53<!-- value: CKA of one bilingual low --> to .55<!-- value: CKA of one bilingual high -->) for the two languages of one, and .42<!-- value: CKA of one untrained --> where one of two has learned nothing. Two that
+# have both learned nothing are about as alike, by the length of sentences; what was learned shows when a rotation brings the first two together, and a task learned on the one then works on the other. On real text the two languages of one are a little more alike,
 # .54<!-- value: CKA of one bilingual on real text -->, than those of two, .51<!-- value: CKA of two monolingual on real text -->, as in the paper; where one has learned nothing it is .37<!-- value: CKA of one untrained on real text -->. There a rotation
 # finds 6.7 %<!-- value: sentences of separate encoders on real text --> of the sentences, and carries a little of what was learned.
 #
@@ -59,7 +59,7 @@ aligned = None  # translations of your own in data: parallel/NAME/<language>.txt
 # - **two monolingual** ones with nothing in common but what a seed gives, their first weights: not even a vocabulary, each trained for as many steps
 #   as the bilingual one;
 # - **one untrained**: English read by the monolingual encoder, the other language by one with its first weights. This is the
-#   floor: an untrained encoder, too, knows which words a sentence has;
+#   papers' floor; two untrained ones are more alike ({ref}`the log <negative-length>`);
 # - **word2vec, one a language**: static vectors, for words;
 # - **English twice**: the same sentences read by two encoders of English that differ in their first weights and in the order of
 #   what they read. More alike than this, two encoders of two languages cannot be expected to be.
@@ -94,8 +94,8 @@ cka.heat_map(chapter.both)
 # paper has the two languages of one encoder slightly above two encoders that share nothing. Here it is the reverse, and the language decides: with French an encoder in common is worth
 # .01<!-- value: gained by an encoder in common, French --> (−.01<!-- value: gained by an encoder in common, French low --> to .04<!-- value: gained by an encoder in common, French high -->), with Chinese it costs
 # .12<!-- value: lost by an encoder in common, Chinese -->. Why, the runs do not tell.
-# Note how high the floor is at the bottom: perhaps because translations have about as many words, and repeat the same ones, which the
-# embeddings of an untrained encoder show as well.
+# Note how high the floor is at the bottom: translations have about as many tokens, which first weights show as well. Two encoders that have *both* learned nothing are about as alike as two that were trained, and on real text more
+# ({ref}`the log <negative-length>`): likeness is not what was learned.
 
 # %% [markdown]
 # ## A rotation
@@ -224,6 +224,11 @@ cka.layer_widget(chapter, "ru", "zh")
 # - For *English twice* the paper compares sentences with their paraphrases (translated to French and back); here both
 #   encoders read the same sentences, so the value is an upper bound.
 # - The paper puts four Transformer layers above the frozen ones; here it is one, on real text two, as the encoders are small.
+# - CKA of means over tokens reads how long sentences are, which translations have in common: two encoders that have learned nothing are about as alike as two that were trained, on real text more, and fall over layers as these do. How much of each value is length was not recorded
+#   ({ref}`the log <negative-length>`, {ref}`what is planned <plan-review>`). What a rotation finds does not come from there.
+# - For what was learned on top, the floor is a random rotation; between encoders that have learned nothing a fitted one carries more than that, in the controlled world a good part of what is carried here.
+# - On real text many tokens stand further back than training inputs were long, at positions that were never trained. Likeness hardly hangs on it; parsing may.
+# - A rotation is one about the two means, which move with it. What they alone would carry is not measured.
 # - A monolingual encoder takes as many steps as the bilingual one, so it reads twice as much of its language. What two of them gain may be that.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
@@ -236,7 +241,7 @@ charts.show(chapter.record())
 # - In both a rotation brings their sentences together, and another one their words: on real text a few of them.
 # - In the controlled world an encoder in common adds less to the likeness of English with Chinese than with French: with Chinese it takes away. On real text five seeds cannot tell.
 # - In both what was learned on the states of one works on those of the other, after a rotation fitted on aligned words; on real text a little of it does. Names are found better by one encoder that reads both on real text, by two and a rotation in the controlled world.
-# - Much of the likeness at the bottom is there when one of the two has learned nothing: look at the floor.
+# - Likeness is there when one of the two has learned nothing, and as much when neither has. What was learned is what a rotation finds.
 
 # %% [markdown] tags=["of-the-record"]
 # ## Exercises
@@ -252,7 +257,7 @@ charts.show(chapter.record())
 # print(rows.pivot_table(index="layer", columns="encoders", values="value"))
 # ```
 #
-# *One untrained* is the floor: what both know of a sentence is which words it has.
+# *One untrained* is the papers' floor. What both know of a sentence is how long it is, and which words it has.
 # :::
 #
 # **2.** What does CKA not see? Rotate a space, stretch it, and compare it with one that has nothing to do with it.
