@@ -225,7 +225,7 @@ cka.layer_widget(chapter, "ru", "zh")
 #   encoders read the same sentences, so the value is an upper bound.
 # - The paper puts four Transformer layers above the frozen ones; here it is one, on real text two, as the encoders are small.
 # - CKA of means over tokens reads how long sentences are, which translations have in common: two encoders that have learned nothing are about as alike as two that were trained, on real text more, and fall over layers as these do. How much of each value is length was not recorded
-#   ({ref}`the log <negative-length>`, {ref}`what is planned <plan-review>`). What a rotation finds does not come from there.
+#   ({ref}`the log <negative-length>`). What a rotation finds does not come from there.
 # - For what was learned on top, the floor is a random rotation; between encoders that have learned nothing a fitted one carries more than that, in the controlled world a good part of what is carried here.
 # - On real text many tokens stand further back than training inputs were long, at positions that were never trained. Likeness hardly hangs on it; parsing may.
 # - A rotation is one about the two means, which move with it. What they alone would carry is not measured.
