@@ -40,14 +40,14 @@ def replaced(chapter: str, name: str) -> dict[str, RunSpec]:
 
 def train(chapter: str, name: str, first: int, last: int, data: Path | None) -> None:
     """Writes a block of rows, and one of runs, for each seed that has none yet."""
-    size, recorded, wanted = scale(name), records.load(chapter, name), replaced(chapter, name)
+    size, wanted = scale(name), replaced(chapter, name)
     for seed in range(first, last + 1):
         block = HERE / f"{chapter}.{name}.{seed}.csv"
         specs = {spec for spec in wanted.values() if spec.seed == seed}
         if block.exists() or not specs:
             continue
-        rows = recorded[recorded["seed"] == seed]
-        partners = [language for language in LANGUAGES[1:] if language in set(rows["target"])]
+        read = {spec.corpus.languages[1] for spec in specs}
+        partners = [language for language in LANGUAGES[1:] if language in read]
         grid = [
             planned
             for planned in chapters.planned(chapter, size, partners, 1, "all", data, seed)
