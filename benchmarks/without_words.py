@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from _machine import machine
@@ -19,12 +20,12 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from xling_utils.corpora import labelled
+from xling_utils.core.scales import scale
+from xling_utils.measures.transfer.zero_shot import RECIPES, Source
 
 LANGUAGES = ("en", "fr", "es", "de", "ru", "hi", "zh")
-LEARNED, ASKED = 15_000, 1_500
-"""Pairs of the controlled world; of real text all that there are."""
 FEW = 600
+"""Pairs, if it has to be quick."""
 MOST = 40
 """Words; longer sentences count as of so many."""
 Words = Sequence[str]
@@ -39,17 +40,17 @@ def main() -> None:
     args = parser.parse_args()
     head = ("pairs", "the rule sees", *LANGUAGES)
     print(f"{machine()}.\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
-    for source in ("controlled", *["directory"] * bool(args.data)):
-        taught = _pairs(source, "en", "train", FEW if args.quick else LEARNED, args.data)
-        asked = {
-            language: _pairs(source, language, "test", FEW if args.quick else ASKED, args.data)
-            for language in LANGUAGES
-        }
-        for name, sees in RULES.items():
-            in_english = name.startswith("the words")
-            right = _accuracy(sees, taught, {"en": asked["en"]} if in_english else asked)
-            cells = (f"{right[language]:.3f}" if language in right else "" for language in LANGUAGES)
-            print(f"| {'real' if source == 'directory' else source} | {name} | {' | '.join(cells)} |", flush=True)
+    for world, size in (("controlled", "controlled"), *[("real", "natural")] * bool(args.data)):
+        recipe, source = RECIPES[size, "NLI"], Source(scale(size).source, args.data)
+        if args.quick:
+            recipe = replace(recipe, items=FEW, held_out=FEW)
+        taught = _pairs(source, "en", "train", recipe.items)
+        asked = {language: _pairs(source, language, "test", recipe.held_out) for language in LANGUAGES}
+        for rules, of in ((WITHOUT_WORDS, LANGUAGES), (OF_WORDS, LANGUAGES[:1])):
+            for name, sees in rules.items():
+                right = _accuracy(sees, taught, {language: asked[language] for language in of})
+                cells = (f"{right[language]:.3f}" if language in right else "" for language in LANGUAGES)
+                print(f"| {world} | {name} | {' | '.join(cells)} |", flush=True)
 
 
 def lengths(premise: Words, hypothesis: Words) -> dict[str, int]:
@@ -65,19 +66,15 @@ def counts(premise: Words, hypothesis: Words) -> dict[str, int]:
     return {f"premise alone {alone}": 1, f"hypothesis alone {only}": 1, f"{alone} and {only}": 1, f"both {both}": 1}
 
 
-RULES: dict[str, Sees] = {
-    "lengths": lengths,
-    "counts": counts,
+WITHOUT_WORDS: dict[str, Sees] = {"lengths": lengths, "counts": counts}
+OF_WORDS: dict[str, Sees] = {
     "the words of the premise": lambda premise, _: dict.fromkeys(premise, 1),
     "the words of the hypothesis": lambda _, hypothesis: dict.fromkeys(hypothesis, 1),
 }
 
 
-def _pairs(source: str, language: str, split: str, count: int, data: Path | None) -> list[tuple[Words, Words, str]]:
-    found = labelled.inference(
-        source, language, split, count=None if data and source == "directory" else count, data=data
-    )
-    columns = (found[name][:] for name in ("premise", "hypothesis", "label"))
+def _pairs(source: Source, language: str, split: str, count: int | None) -> list[tuple[Words, Words, str]]:
+    columns = source.columns("NLI", language, split, count)
     return [(premise.split(), hypothesis.split(), label) for premise, hypothesis, label in zip(*columns, strict=True)]
 
 

@@ -143,6 +143,7 @@ def compare(live: pd.DataFrame, recorded: pd.DataFrame) -> pd.DataFrame:
     """
     recorded = recorded[recorded["run"].isin(live["run"])]
     same = [column for column in live.columns if column not in MEASURED]
+    # columns of no rows keep the type that they had, and texts do not merge with numbers
     live, recorded = (frame[same].map(_text).astype(str).assign(value=frame["value"]) for frame in (live, recorded))
     merged = live.merge(recorded, on=same, suffixes=("_live", "_recorded"))
     return merged.rename(columns={"value_live": "live", "value_recorded": "recorded"})

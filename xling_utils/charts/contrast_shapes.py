@@ -82,7 +82,7 @@ def contrasts(
     bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("bottom:Q", title=None), x2=alt.X2("top:Q"))
     marks = base.mark_point(filled=True, opacity=1).encode(
         x=x,
-        size=alt.SizeValue(**alt.condition(alt.FieldOneOfPredicate("shown", beneath), alt.value(60), alt.value(110))),
+        size=alt.condition(alt.FieldOneOfPredicate("shown", beneath), alt.value(60), alt.value(110)),
         shape=alt.Shape(
             "shown:N",
             scale=alt.Scale(domain=shown, range=[marked[name][1] for name in shown]),

@@ -145,7 +145,7 @@ def by_kind(rows: alt.Chart, kinds: Sequence[str], *told: str, offset: int = 18)
         scale=alt.Scale(domain=there, range=palette),
         legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240, offset=offset),
     )
-    faint = alt.OpacityValue(**alt.condition(pick, alt.value(1.0), alt.value(0.12)))
+    faint = alt.condition(pick, alt.value(1.0), alt.value(0.12))
     return pick, rows.encode(color=colour, opacity=faint, tooltip=tooltip(*told))
 
 

@@ -103,7 +103,7 @@ def intervals(
         x=alt.X(f"{x}:N", sort=list(x_order), title=None, axis=words_below_each_other),
         xOffset=alt.XOffset("model:N", sort=list(models)),
         color=colours(models),
-        opacity=alt.OpacityValue(**alt.condition(pick, alt.value(1.0), alt.value(0.12))),
+        opacity=alt.condition(pick, alt.value(1.0), alt.value(0.12)),
         tooltip=tooltip("model:N", f"{x}:N", alt.Tooltip("shown:N", title="source")),
     )
     sources = [name for name in SOURCE_SHAPES if name in rows["shown"].unique()]
@@ -155,7 +155,7 @@ def curves(rows: pd.DataFrame, *, layer: int, y_title: str, chance: pd.DataFrame
     base = alt.Chart(rows.round({"value": 4})).encode(
         x=alt.X("step:Q", title="training steps"),
         color=colour,
-        opacity=alt.OpacityValue(**alt.condition(pick, alt.value(0.9), alt.value(0.08))),
+        opacity=alt.condition(pick, alt.value(0.9), alt.value(0.08)),
     )
     base = base.transform_filter(f"datum.layer == {picked.name}") if several else base
     thin = base.mark_line(strokeWidth=1, strokeOpacity=0.4).encode(
@@ -254,6 +254,7 @@ def _to_the_left(rows: pd.DataFrame) -> list[bool]:
 def tooltip(*names: str | alt.Tooltip) -> list[alt.Tooltip]:
     """What is said of a mark: its ``names``, its value with the interval, and over how many seeds."""
     low, high = (alt.Tooltip(f"{end}:Q", format=".3f", title=f"95 % {end}") for end in ("low", "high"))
+    # altair compares a string with all of its classes, every time, to find the one that it stands for
     said = [alt.Tooltip(name) if isinstance(name, str) else name for name in names]
     return [*said, alt.Tooltip("value:Q", format=".3f"), low, high, alt.Tooltip("seeds:Q")]
 
