@@ -12,9 +12,14 @@ from pathlib import Path
 import pytest
 
 from xling_utils.cli import main
+from xling_utils.core.startup import KEEP_MEMORY
 
 # Nothing here asks the Hub: without a network its library tries for half a minute a call.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+# The processes of pytest train and measure, too. This one has begun, and what it starts takes these along.
+for name, value in KEEP_MEMORY.items():
+    os.environ.setdefault(name, value)
 
 # A job in the background ignores interrupts and hands that on to its children, which tests here interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

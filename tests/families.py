@@ -1,4 +1,5 @@
-"""Language models of many families, made on the spot: tiny, untrained, saved as anyone would save them."""
+"""Language models of many families, made on the spot: tiny, untrained, saved as anyone would save them. A family is
+imported when one of it is made, which takes longer than making it."""
 
 from __future__ import annotations
 
@@ -7,26 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    DistilBertConfig,
-    DistilBertForMaskedLM,
-    GPT2Config,
-    GPT2LMHeadModel,
-    LlamaConfig,
-    LlamaForCausalLM,
-    ModernBertConfig,
-    ModernBertForMaskedLM,
-    PreTrainedTokenizerFast,
-    Qwen3Config,
-    Qwen3ForCausalLM,
-    T5Config,
-    T5ForConditionalGeneration,
-    XLMRobertaConfig,
-    XLMRobertaForMaskedLM,
-)
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 FAMILIES = ("BERT", "XLM-R", "DistilBERT", "ModernBERT")
@@ -35,7 +18,7 @@ OTHERS = ("GPT-2", "Llama", "Qwen", "T5")
 LAYERS, WIDTH, LENGTH = 2, 16, 64
 
 
-def tokenizer(texts: Iterable[str], size: int = 400) -> PreTrainedTokenizerFast:
+def tokenizer(texts: Iterable[str], size: int = 400) -> transformers.PreTrainedTokenizerFast:
     """Word pieces of ``texts`` with BERT's special tokens, ids 0 to 4."""
     made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -43,12 +26,12 @@ def tokenizer(texts: Iterable[str], size: int = 400) -> PreTrainedTokenizerFast:
     return wrapped(made)
 
 
-def wrapped(made: Tokenizer, length: int = LENGTH) -> PreTrainedTokenizerFast:
+def wrapped(made: Tokenizer, length: int = LENGTH) -> transformers.PreTrainedTokenizerFast:
     """As ``transformers`` takes it, with BERT's special tokens."""
     made.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    return PreTrainedTokenizerFast(
+    return transformers.PreTrainedTokenizerFast(
         tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
         mask_token="[MASK]", model_max_length=length,
     )  # fmt: skip
@@ -60,16 +43,22 @@ def masked_language_model(family: str, size: int, layers: int = LAYERS, length: 
     shape: dict[str, Any] = {"hidden_size": WIDTH, "num_hidden_layers": layers, "num_attention_heads": 2}
     torch.manual_seed(7)
     if family == "BERT":
-        return BertForMaskedLM(BertConfig(**shared, **shape, intermediate_size=32, max_position_embeddings=length))
+        return transformers.BertForMaskedLM(
+            transformers.BertConfig(**shared, **shape, intermediate_size=32, max_position_embeddings=length)
+        )
     if family == "XLM-R":
         positions = {"max_position_embeddings": length + 8, "type_vocab_size": 1}
-        return XLMRobertaForMaskedLM(XLMRobertaConfig(**shared, **shape, **positions, intermediate_size=32))
+        return transformers.XLMRobertaForMaskedLM(
+            transformers.XLMRobertaConfig(**shared, **shape, **positions, intermediate_size=32)
+        )
     if family == "DistilBERT":
         shape = {"dim": WIDTH, "n_layers": layers, "n_heads": 2, "hidden_dim": 32}
-        return DistilBertForMaskedLM(DistilBertConfig(**shared, **shape, max_position_embeddings=length))
+        return transformers.DistilBertForMaskedLM(
+            transformers.DistilBertConfig(**shared, **shape, max_position_embeddings=length)
+        )
     ends = {"cls_token_id": 2, "sep_token_id": 3, "bos_token_id": 2, "eos_token_id": 3}
-    return ModernBertForMaskedLM(
-        ModernBertConfig(**shared, **shape, **ends, intermediate_size=32, max_position_embeddings=length)
+    return transformers.ModernBertForMaskedLM(
+        transformers.ModernBertConfig(**shared, **shape, **ends, intermediate_size=32, max_position_embeddings=length)
     )
 
 
@@ -77,18 +66,22 @@ def other_model(family: str, size: int) -> Any:
     """An untrained model of one of :data:`OTHERS`."""
     torch.manual_seed(7)
     if family == "GPT-2":
-        return GPT2LMHeadModel(GPT2Config(vocab_size=size, n_embd=WIDTH, n_layer=LAYERS, n_head=2, n_positions=LENGTH))
+        return transformers.GPT2LMHeadModel(
+            transformers.GPT2Config(vocab_size=size, n_embd=WIDTH, n_layer=LAYERS, n_head=2, n_positions=LENGTH)
+        )
     if family == "T5":
         shape = {"d_model": WIDTH, "d_kv": 8, "d_ff": 32, "num_layers": LAYERS, "num_heads": 2}
-        return T5ForConditionalGeneration(T5Config(vocab_size=size, **shape, pad_token_id=0, decoder_start_token_id=0))
+        return transformers.T5ForConditionalGeneration(
+            transformers.T5Config(vocab_size=size, **shape, pad_token_id=0, decoder_start_token_id=0)
+        )
     shape = {"hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": 2, "intermediate_size": 32}
     shared = {"vocab_size": size, "num_key_value_heads": 1, "head_dim": 8, "max_position_embeddings": LENGTH}
     if family == "Llama":
-        return LlamaForCausalLM(LlamaConfig(**shape, **shared))
-    return Qwen3ForCausalLM(Qwen3Config(**shape, **shared))
+        return transformers.LlamaForCausalLM(transformers.LlamaConfig(**shape, **shared))
+    return transformers.Qwen3ForCausalLM(transformers.Qwen3Config(**shape, **shared))
 
 
-def plain_tokenizer(family: str, texts: Iterable[str]) -> PreTrainedTokenizerFast:
+def plain_tokenizer(family: str, texts: Iterable[str]) -> transformers.PreTrainedTokenizerFast:
     """Pieces of ``texts`` as models of :data:`OTHERS` have them: Llama begins a text with ``<s>``, T5 ends one with
     ``</s>``, the others add nothing."""
     made = Tokenizer(models.WordPiece(unk_token="<unk>"))
@@ -102,7 +95,7 @@ def plain_tokenizer(family: str, texts: Iterable[str]) -> PreTrainedTokenizerFas
     names = {"eos_token": "</s>", "unk_token": "<unk>"}
     names |= {"bos_token": "<s>"} if family == "Llama" else {}
     names |= {"pad_token": "<pad>"} if family == "T5" else {}
-    return PreTrainedTokenizerFast(
+    return transformers.PreTrainedTokenizerFast(
         tokenizer_object=made, model_max_length=LENGTH, model_input_names=["input_ids", "attention_mask"], **names
     )
 

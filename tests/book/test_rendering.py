@@ -17,7 +17,7 @@ from tests.book import axe
 from tests.book.browser import Browser
 from xling_utils.book import published_book
 from xling_utils.book.rendering import pages, render, stage
-from xling_utils.core import identity
+from xling_utils.core import identity, kept_text
 from xling_utils.core.errors import UserError
 
 REPOSITORY = Path(__file__).parents[2]
@@ -30,27 +30,34 @@ def root(sample_root: Path, sample_html: Path, tmp_path: Path) -> Path:
     return shutil.copytree(sample_root, tmp_path / "root")
 
 
-def test_only_a_changed_page_is_parsed_again(root: Path) -> None:
-    render(root)
-    page = root / "book" / "intro.md"
-    page.write_text(page.read_text(encoding="utf-8") + "\nOne more sentence.\n", encoding="utf-8")
-    render(root)
-    log = (root / "_build" / "render.log").read_text(encoding="utf-8")
-    assert "0 added, 1 changed, 0 removed" in log
-    assert "One more sentence." in (root / "_build" / "html" / "book" / "intro.html").read_text(encoding="utf-8")
-
-
-def test_a_changed_title_stands_on_every_page(root: Path) -> None:
-    """On one that has not changed itself, too."""
+def test_a_book_that_changes_is_rendered_as_far_as_it_has_to_be(root: Path) -> None:
+    """Only a changed page is parsed again, a changed title stands on pages that have not changed, and a clock that was
+    set back hides nothing."""
     (root / "book/more.md").write_text("# More\n", encoding="utf-8")
     with (root / "_toc.yml").open("a", encoding="utf-8") as file:
         file.write("      - file: book/more\n")
     render(root)
-    page = root / "_build/executed/01_sample.ipynb"
-    page.write_text(page.read_text(encoding="utf-8").replace("# A sample chapter", "# A question?"), encoding="utf-8")
+    page, staged, html = root / "book" / "intro.md", root / "_build" / "stage", root / "_build" / "html" / "book"
+    page.write_text(page.read_text(encoding="utf-8") + "\nOne more sentence.\n", encoding="utf-8")
     render(root)
-    shown = (root / "_build/html/book/more.html").read_text(encoding="utf-8")
+    assert "0 added, 1 changed, 0 removed" in (root / "_build" / "render.log").read_text(encoding="utf-8")
+    assert "One more sentence." in (html / "intro.html").read_text(encoding="utf-8")
+
+    chapter = root / "_build/executed/01_sample.ipynb"
+    text = chapter.read_text(encoding="utf-8").replace("# A sample chapter", "# A question?")
+    chapter.write_text(text, encoding="utf-8")
+    render(root)
+    shown = (html / "more.html").read_text(encoding="utf-8")
     assert "A question?" in shown and "A sample chapter" not in shown
+
+    # Seen from a clock set back by two days, it was rendered tomorrow and changed yesterday.
+    page.write_text(page.read_text(encoding="utf-8") + "\nWritten after that.\n", encoding="utf-8")
+    stage(root, root / "_build" / "executed", staged)
+    for path, days in ((staged / "book" / "intro.md", -1), (staged / "_build" / ".doctrees" / "environment.pickle", 1)):
+        then = time.time() + days * 86_400
+        os.utime(path, (then, then))
+    render(root)
+    assert "Written after that." in (html / "intro.html").read_text(encoding="utf-8")
 
 
 def rendered(root: Path, **asked: Any) -> bool:
@@ -63,17 +70,26 @@ def rendered(root: Path, **asked: Any) -> bool:
 
 def test_what_has_not_changed_is_not_rendered_again(root: Path) -> None:
     assert rendered(root) and not rendered(root)
-    for page in (root / "_build" / "html" / "book" / "intro.html", root / "_build" / "html" / "index.html"):
-        sound = page.read_bytes()
+    html, note = root / "_build" / "html", root / "_build" / "html.made_of"
+    made_of = (kept_text.load(note) or "").split()[0]
+    assert published_book.is_there(html, made_of)
+    pages = {page: page.read_bytes() for page in (html / "book" / "intro.html", html / "index.html")}
+    for page, sound in pages.items():
         page.write_bytes(sound + b" ")
-        assert rendered(root) and page.read_bytes() == sound
+        assert not published_book.is_there(html, made_of)
         page.unlink()
-        assert rendered(root) and page.read_bytes() == sound
-    (root / "_build" / "html" / "more.html").touch()
-    assert rendered(root)
-    (root / "_build" / "html.made_of").write_text("of nothing")
-    assert rendered(root) and not rendered(root)
+        assert not published_book.is_there(html, made_of)
+        page.write_bytes(sound)
+    (html / "more.html").touch()
+    assert not published_book.is_there(html, made_of)
+    for page in pages:
+        page.unlink()
+    assert rendered(root) and all(page.read_bytes() == sound for page, sound in pages.items())
     assert rendered(root, repository="https://github.com/someone/book")
+    made_of = (kept_text.load(note) or "").split()[0]
+    assert published_book.is_there(html, made_of)
+    note.write_text("of nothing")
+    assert not published_book.is_there(html, made_of)
 
 
 def test_whatever_a_book_is_made_of_has_it_rendered_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,19 +111,6 @@ def test_whatever_a_book_is_made_of_has_it_rendered_again(root: Path, monkeypatc
         seen.add(published_book.made_of(root, *asked))
     assert len(seen) == len(parts) + 4
     assert identity.PACKAGE / "charts/shapes.py" in identity._sources()
-
-
-def test_a_page_changed_after_the_clock_was_set_back_is_rendered(root: Path) -> None:
-    """Seen from a clock set back by two days, it was rendered tomorrow and changed yesterday."""
-    page, staged = root / "book" / "intro.md", root / "_build" / "stage"
-    render(root)
-    page.write_text(page.read_text(encoding="utf-8") + "\nWritten after that.\n", encoding="utf-8")
-    stage(root, root / "_build" / "executed", staged)
-    for path, days in ((staged / "book" / "intro.md", -1), (staged / "_build" / ".doctrees" / "environment.pickle", 1)):
-        then = time.time() + days * 86_400
-        os.utime(path, (then, then))
-    render(root)
-    assert "Written after that." in (root / "_build" / "html" / "book" / "intro.html").read_text(encoding="utf-8")
 
 
 def test_a_warning_fails_and_leaves_the_published_pages(root: Path) -> None:

@@ -102,6 +102,7 @@ def test_each_condition_differs_from_the_original_in_what_it_says(name):
         minimult.LARGE: {"model", "training"},
         minimult.REVERSED: {"corpus"},
         minimult.UNTRAINED: {"training"},
+        minimult.UNTRAINED_OWN: {"model", "training"},
     }
     headline = minimult.grid(scale(name), ("fr",), 1, "headline")
     assert tuple(dict(p.condition)["condition"] for p in headline) == minimult.HEADLINE

@@ -19,9 +19,11 @@ CHAPTER = "08_minimult"
 COLUMNS = ("condition",)
 ORIGINAL, POSITIONS, SPECIALS, NO_RANDOM = "original", "own positions", "own special tokens", "no random words"
 ALL_THREE, LARGE, REVERSED, UNTRAINED = "all three", "over-parameterised", "reversed word order", "untrained"
-CONDITIONS = (ORIGINAL, POSITIONS, SPECIALS, NO_RANDOM, ALL_THREE, LARGE, REVERSED, UNTRAINED)
+UNTRAINED_OWN = "untrained, own positions"
+CONDITIONS = (ORIGINAL, POSITIONS, SPECIALS, NO_RANDOM, ALL_THREE, LARGE, REVERSED, UNTRAINED, UNTRAINED_OWN)
 """In the papers' words: original, lang-pos, shift-special, no-random, the three together, overparam, inv-order, and an
-encoder with its first weights."""
+encoder with its first weights; and, which they do not have, the first weights with positions of its own: the floor of
+encoders that have them, since the length of a sentence can be read off positions in common."""
 HEADLINE = (ORIGINAL, ALL_THREE, UNTRAINED)
 PAIR = ("en", DOUBLE)
 TEXT = "bible"
@@ -69,6 +71,7 @@ def _runs(scale: Scale, seed: int) -> Iterator[tuple[str, RunSpec]]:
     yield LARGE, replace(base, model=large[0], training=large[1])
     yield REVERSED, replace(base, corpus=replace(base.corpus, changes=(order,)))
     yield UNTRAINED, replace(base, training=None)
+    yield UNTRAINED_OWN, replace(base, model=positions, training=None)
 
 
 def _of_scale(scale: Scale, seed: int) -> RunSpec:
