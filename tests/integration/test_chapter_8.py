@@ -34,7 +34,8 @@ def test_every_condition_is_measured_at_every_layer(table: pd.DataFrame) -> None
 
 def test_figure_table_and_verdicts(table: pd.DataFrame) -> None:
     none, paper = chapters.empty(CHAPTER), published.table("minimult_scores")
-    assert {*paper["condition"], minimult.UNTRAINED_OWN} == set(minimult.CONDITIONS) and paper["value"].between(0, 1).all()
+    assert {*paper["condition"], minimult.UNTRAINED_OWN} == set(minimult.CONDITIONS)
+    assert paper["value"].between(0, 1).all()
     drawn = minimult.figure(table, none, none, paper).to_dict()
     shown = next(
         layer["encoding"]["color"]["scale"]["domain"] for layer in drawn["layer"] if "color" in layer["encoding"]
