@@ -271,6 +271,25 @@ def test_legend_of_a_chart_selects(sample_html: Path, browser: Browser) -> None:
     browser.wait(lambda: browser.run(marks) != before, "a click in the legend changed nothing")
 
 
+PRESSED = "return [...document.querySelectorAll('#fig-sample [aria-pressed]')].map((entry) => entry.ariaPressed)"
+
+
+def test_legend_of_a_chart_selects_by_the_keyboard(sample_html: Path, browser: Browser) -> None:
+    browser.open(sample_html / "notebooks" / "01_sample.html")
+    shown = "return document.querySelector('#fig-sample svg .role-mark').closest('svg').innerHTML.match(/opacity=.../g)"
+    before = browser.run(shown)
+    assert browser.run(PRESSED) == ["false", "false"]
+    browser.run("document.querySelector('#fig-sample [aria-pressed]').focus()")
+    entry = browser.driver.switch_to.active_element
+    for key, pressed in ((Keys.ENTER, "true"), (Keys.SPACE, "false")):
+        entry.send_keys(key)
+        browser.wait(lambda pressed=pressed: browser.run(PRESSED) == [pressed, "false"], "the legend does not say it")
+        browser.wait(
+            lambda pressed=pressed: (browser.run(shown) == before) == (pressed == "false"), "the chart shows another"
+        )
+        assert axe.violations(browser) == []
+
+
 LEGEND = """
 const [chart, legend] = [".vega-chart", ".role-legend"]
   .map((part) => document.querySelector(`#fig-sample ${part}`).getBoundingClientRect());

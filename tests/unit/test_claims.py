@@ -407,13 +407,13 @@ def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
     rows = {}
     for chapter in MODULES:
         table = records.load(chapter, "controlled")
-        if len(one := table[table["seed"] == 32]):
+        if len(one := table[table["seed"] == 31]):
             rows[chapter] = one.assign(seed=99)
     found = replication.check(rows)
     repeated, of = replication.share(found)
     assert of > 50 and repeated / of >= 0.9
     assert len(replication.fragile(found)) == of - repeated
-    by_itself = replication.power([32])
+    by_itself = replication.power([31])
     assert by_itself == {name: float(again) for name, again in found.groupby("claim")["repeated"].first().items()}
     decided = found[found["verdict"] == HOLDS]
     assert len(decided) and decided["new"].notna().all()

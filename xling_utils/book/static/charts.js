@@ -149,6 +149,36 @@
     });
   };
 
+  // What a click in a legend picks, Enter and the space bar pick, too; of an entry that is picked, all are there again.
+  const pickByKeyboard = (host, spec, view) => {
+    const svg = host.querySelector("svg");
+    for (const { name, bind, select } of spec.params ?? []) {
+      if (bind !== "legend") continue;
+      const labels = [...svg.querySelectorAll(select.fields.map((field) => `.${field}_legend_labels text`).join())];
+      const show = () => {
+        const picked = view.data(`${name}_store`).flatMap(({ values }) => values);
+        labels.forEach((label) => label.setAttribute("aria-pressed", picked.includes(label.__data__.datum.value)));
+      };
+      for (const label of labels) {
+        label.tabIndex = 0;
+        label.setAttribute("role", "button");
+        label.addEventListener("keydown", (event) => {
+          if (event.key !== "Enter" && event.key !== " ") return;
+          event.preventDefault(); // the space bar would scroll
+          const whole = label.ariaPressed === "true" && !event.shiftKey;
+          (whole ? svg : label).dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey: event.shiftKey }));
+        });
+      }
+      // Vega calls a legend a picture, in which nothing could be pressed, whenever it draws it.
+      const legend = labels[0].closest(".role-legend");
+      const group = () => legend.getAttribute("role") === "group" || legend.setAttribute("role", "group");
+      new MutationObserver(group).observe(legend, { attributeFilter: ["role"] });
+      group();
+      view.addDataListener(`${name}_store`, show);
+      show();
+    }
+  };
+
   // Vega itself would measure when the window is resized, while the columns of the page still move.
   const fits = new WeakMap();
   const refit = (host, spec, view, drawn) => {
@@ -178,6 +208,7 @@
     });
     if (chosen) await drawn.view.setState(chosen).runAsync();
     if (isSingle(spec)) refit(host, whole, drawn.view, width);
+    pickByKeyboard(host, spec, drawn.view);
     tools(host, spec, drawn.view);
     host.dataset.state = "drawn";
   };
