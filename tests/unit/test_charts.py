@@ -65,10 +65,12 @@ def distances() -> Any:
     return shapes.distances(rows, description="what it shows")
 
 
-def test_names_that_would_lie_on_each_other_stand_on_either_side() -> None:
-    at = pd.DataFrame({"distance": [0.10, 0.11, 0.11, 0.40], "value": [0.30, 0.30, 0.10, 0.30]})
-    assert shapes._to_the_left(at) == [True, False, False, False]
-    assert shapes._to_the_left(at[:1]) == [False]
+def test_names_that_would_lie_on_each_other_stand_on_other_sides() -> None:
+    rows = {"distance": [0.10, 0.21, 0.22, 0.40], "value": [0.10, 0.30, 0.30, 0.20], "language": ["Vietnamese"] * 4}
+    at = pd.DataFrame(rows).assign(low=lambda rows: rows["value"] - 0.01, high=lambda rows: rows["value"] + 0.01)
+    assert shapes._sides(at) == ["right", "left", "right", "right"]
+    assert shapes._sides(at[1:]) == ["above", "right", "right"], "to the left of the first there is the axis"
+    assert shapes._sides(at[:1]) == ["right"]
 
 
 @pytest.mark.parametrize("make", [intervals, curves, by_layer, grouped_bars, distances])
