@@ -49,7 +49,7 @@ def examine(
     read, perhaps none, and on the translations ``aligned``."""
     _fetch(name)
     asked = {"name": name, "languages": list(languages), "data": data and str(data), "sentences": sentences}
-    asked |= {"aligned": aligned, "pooling": pooling}
+    asked |= {"aligned": aligned, "pooling": pooling, "memory": MEMORY}
     try:
         done = subprocess.run(
             [sys.executable, "-c", CODE], input=json.dumps(asked), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -85,14 +85,14 @@ def _last(told: str) -> str:
 def main() -> None:
     """Examines what standard input asks for, as JSON; tells on standard output what it does, and what is wrong."""
     asked = json.load(sys.stdin)
-    asked["data"] = Path(asked["data"]) if asked["data"] else None
-    _limit(sum(file.stat().st_size for file in _folder(asked["name"]).glob("*") if file.is_file()))
+    asked["data"], memory = Path(asked["data"]) if asked["data"] else None, asked.pop("memory")
+    _limit(sum(file.stat().st_size for file in _folder(asked["name"]).glob("*") if file.is_file()), memory)
     try:
         examine_here(**asked)
     except UserError as error:
         print(f"wrong: {error}")
     except MemoryError:
-        print(f"wrong: {asked['name']}: more memory than its weights and {MEMORY >> 30} GB")
+        print(f"wrong: {asked['name']}: more memory than its weights and {memory >> 30} GB")
     except Exception as error:  # a kind of model that nobody here knows
         print(f"wrong: {asked['name']}: this kind of model cannot be read ({named(error)})")
     sys.stdout.flush()
@@ -140,10 +140,10 @@ def _folder(name: str) -> Path:
     return Path(name)
 
 
-def _limit(weights: int) -> None:
+def _limit(weights: int, memory: int) -> None:
     with suppress(ValueError, OSError):  # where less is allowed already
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY + 4 * weights,) * 2)
+        resource.setrlimit(resource.RLIMIT_AS, (taken + memory + 4 * weights,) * 2)
 
 
 def _check_weights(name: str, model: Any) -> None:
