@@ -255,7 +255,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=("fr", "ru")))
 #   of the task carries over: see the accuracy above beside the retrieval before it.
 # - In both worlds a rule that counts words and knows none is right more often in other languages than these encoders ({ref}`the log <negative-without-words>`):
 #   what inference has above a guess shows that something of the task crosses over, and not that meanings do.
-# - Static vectors pass over little text as often as over much, the encoder far more often: with as many updates they find more in it ({ref}`the log <negative-passes>`).
+# - Static vectors pass over little text as often as over much, the encoder far more often: with as many updates they find more in it, on two development seeds ({ref}`the log <negative-passes>`).
 # - After little text a word's vector is also averaged over less of it, which costs some retrieval by itself ({ref}`the log <negative-contexts>`).
 # - On real text six languages are too few to say of a seventh how its word order counts ({ref}`the log <negative-six-languages>`).
 

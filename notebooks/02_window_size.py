@@ -82,10 +82,10 @@ window_size.inputs(chapter)
 # (.03<!-- value: short inputs lose with little text -->; .01<!-- value: short inputs lose with little text low --> to .05<!-- value: short inputs lose with little text high -->), the opposite of what the papers found. The
 # controlled world may be why so little is lost: most of its preferences are between words of one clause. Nothing here tests it.
 #
-# What was tried to find it: inputs of 12 and of 6 tokens with much text, of 6 with little. Those of 12 cost
+# What was tried to find the papers' loss: inputs of 12 and of 6 tokens with much text, of 6 with little. Those of 12 cost
 # 17 %<!-- value: share that inputs of twelve tokens lose -->
-# (10 %<!-- value: share that inputs of twelve tokens lose low --> to 24 %<!-- value: share that inputs of twelve tokens lose high -->), which we cannot explain if 6 cost less; twenty seeds cannot tell the two apart. Inputs of 5 or 4 tokens cannot hide one in three, as those of 24, 12 and 6 do,
-# and would change two things at once. Longer than 24 was tried on development seeds for the base run, and fewer of these seeds aligned.
+# (10 %<!-- value: share that inputs of twelve tokens lose low --> to 24 %<!-- value: share that inputs of twelve tokens lose high -->), which we cannot explain if 6 cost less; twenty seeds cannot tell the two apart. Inputs of 24, 12 and 6 tokens all hide one in three;
+# those of 5 or 4 cannot, and would change two things at once. Longer than 24 was tried on development seeds for the base run, and fewer of these seeds aligned.
 
 # %% [markdown]
 # In percent of what the longest input has above chance, seed by seed; a dash where that is not above it:

@@ -116,7 +116,7 @@ overlap.order(chapter)
 # Most of the alignment needs an order of words: with a quarter of all pairs swapped, seven swaps in a sentence of eight words, which leave few words in their place,
 # 79 %<!-- value: lost with a quarter permuted --> (74 %<!-- value: lost with a quarter permuted low --> to 83 %<!-- value: lost with a quarter permuted high -->) of what retrieval has above chance is gone, and with all of them
 # 76 %<!-- value: lost with all permuted --> (72 %<!-- value: lost with all permuted low --> to 81 %<!-- value: lost with all permuted high -->). K et al. saw inference fall by degrees. Here the first step takes what
-# permuting takes, and a further fall that would matter is ruled out for retrieval and inference; of names, whether more disorder costs more cannot be told. To permute one of the two languages is enough (81 %<!-- value: lost with one language permuted -->). Inference has fewer points to lose than named entities, so which of the two suffers more cannot be asked. Where nothing is left but how often words occur, 91 %<!-- value: lost with unigrams --> is lost, but more than a tenth of inference is kept. Words without an order still teach more than
+# permuting takes, and of words and inference so little is left after it that a further fall cannot be asked; of names, whether more disorder costs more cannot be told. To permute one of the two languages is enough (81 %<!-- value: lost with one language permuted -->). Inference has fewer points to lose than named entities, so which of the two suffers more cannot be asked. Where nothing is left but how often words occur, 91 %<!-- value: lost with unigrams --> is lost, but more than a tenth of inference is kept. Words without an order still teach more than
 # their frequencies, since those of a sentence belong together.
 #
 # Hindi, whose verb comes last, aligns least of the five, and hardly more than with its words permuted. Permuting takes away the order of each language and what two orders have in
@@ -172,7 +172,7 @@ charts.show(overlap.mixed(chapter))
 # (19 %<!-- value: lost without a letter in common on real text low --> to 42 %<!-- value: lost without a letter in common on real text high -->)
 # of what it has above chance, in the controlled world 30 %<!-- value: lost without a letter in common -->. With the words permuted as well, 68 %<!-- value: lost with all permuted on real text -->
 # (56 %<!-- value: lost with all permuted on real text low --> to 79 %<!-- value: lost with all permuted on real text high -->)
-# of the rest is lost, with a quarter of all pairs swapped 70 %<!-- value: lost with a quarter permuted on real text -->, and with one language permuted 75 %<!-- value: lost with one language permuted on real text -->; whether more disorder costs more cannot be told. Where nothing is left but how often words
+# of the rest is lost, with a quarter of all pairs swapped 70 %<!-- value: lost with a quarter permuted on real text -->, and with one language permuted 75 %<!-- value: lost with one language permuted on real text -->; whether more disorder costs more cannot be asked. Where nothing is left but how often words
 # occur, 97 %<!-- value: lost with unigrams on real text -->
 # (94 %<!-- value: lost with unigrams on real text low --> to 101 %<!-- value: lost with unigrams on real text high -->) is lost.
 #
@@ -217,7 +217,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 #   real encyclopaedias and real conversations are further apart. On real text English news also have longer sentences than
 #   everyday English, and tasks are learned in English: the domain of the source language changes, not that of the target.
 # - A vocabulary of fixed size that has to hold two alphabets cuts words finer, so *Fake-English* changes more than letters; separate vocabularies do not, and
-#   cost retrieval less ({ref}`the log <negative-segmentation>`). There random words, which stand for one hidden token in ten, are of the language itself; in the base run they may be of the other.
+#   cost retrieval less in the controlled world ({ref}`the log <negative-segmentation>`). There random words, which stand for one hidden token in ten, are of the language itself; in the base run they may be of the other.
 
 # %% [markdown] tags=["of-the-record"]
 # - On average over the languages inference stays within ten points of chance in every condition, so it can tell them apart less well than retrieval and
@@ -229,7 +229,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 # ## In short
 #
 # - In the controlled world two languages align without a letter, a name or a full stop in common, though less than with them. Without an order of words little is left.
-# - There a quarter of the pairs swapped leaves words and inference no more that would matter than all of them swapped do; and it is enough to permute one language. How often words occur gives words little by itself,
+# - There a quarter of the pairs swapped takes as much from words and inference as all of them swapped do, and whether more would be lost cannot be asked; it is enough to permute one language. How often words occur gives words little by itself,
 #   though some inference.
 # - Other topics cost words 36 %<!-- value: lost with other topics --> of their alignment there, and do not make it impossible.
 # - On real text the averages are close to that: 70 %<!-- value: left natural shared letters --> is left without a letter in common, and 32 %<!-- value: left natural word order --> of it without order.

@@ -90,7 +90,7 @@ architecture.factor(chapter, "depth")
 # 49 %<!-- value: a narrow encoder loses -->. A single head loses 14 %<!-- value: a single head loses -->.
 #
 # K et al. ask another question of depth, heads and parameters: how far English and the other language lie apart, the less the better. So does
-# {doc}`the ledger </book/ledger>`, and says that over the four depths the gap is not shown to shrink: that of names grows, that of inference cannot be told. Three layers learn more English inference than one, and most of that stays there; six learn less, and so have a smaller gap by itself. An encoder that does not learn the task in English has no gap to show. A narrow one is right in
+# {doc}`the ledger </book/ledger>`, and says that over the four depths the gap is not shown to shrink: that of names grows, that of inference cannot be told. Three layers learn more English inference than one, and most of that stays there; six learn less, and have a smaller gap for that reason alone. An encoder that does not learn the task in English has no gap to show. A narrow one is right in
 # .40<!-- value: inference in English of a narrow encoder --> of the English pairs, the base run in .73<!-- value: inference in English of the base run -->, and their gaps are
 # .03<!-- value: gap of a narrow encoder --> and .33<!-- value: gap of the base run -->. So it is for want of English, and not for what crosses over, that too few parameters do not widen
 # the gap here, and that few parameters in all layers leave a smaller one than many in a single layer: the ledger calls both not testable at this size.
@@ -219,7 +219,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 # - Languages with embeddings of their own begin with the same positions, sinusoids, and with words of their own; the papers' begin with nothing in
 #   common. What is left with the embeddings apart hangs on that, as five development seeds show ({ref}`the log <negative-positions>`).
 # - Whether next sentence prediction was learned is not measured. Its second segment begins at a fixed place, mostly within a sentence on real text, and words are looked up in inputs of one segment ({ref}`the log <negative-next>`).
-# - A word in characters takes many tokens, so that its vector is a mean over fewer contexts, which costs characters some of their retrieval ({ref}`the log <negative-contexts>`). Encoders of whole words read more text in as many tokens, and on real text words that they do not know.
+# - A word in characters takes many tokens, so that its vector is a mean over fewer contexts, which may cost characters some of their retrieval ({ref}`the log <negative-contexts>`). Encoders of whole words read more text in as many tokens, and on real text words that they do not know.
 # - What a language has of its own stays as it is while a task is learned, as in C. So the task is learned less well in English, too, and what inference and names lose with parts apart is not all lost in crossing over.
 # - E's encoders read Fake-English here, but for its table 7; ours, as C's, read English, and pairs spelt alike are left out
 #   of the dictionary.

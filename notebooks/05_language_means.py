@@ -93,7 +93,7 @@ language_means.identity(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
 # The probe finds the language at every layer. Taking the means away leaves next to no variance between the languages, by construction, and by
-# construction next to nothing for a linear probe, too: it sees nothing but differences of means. What it still tells may come from this, that the means were taken of
+# construction next to nothing for a linear probe, too: it sees nothing but differences of means. What it still tells may come from the means having been taken of
 # other text.
 
 # %% [markdown]
@@ -197,7 +197,7 @@ charts.of_claims(claims.of_chapter(chapter))
 # and layer.
 
 # %% [markdown] tags=["of-the-record"]
-# The encoder is the one of real text, which comes with the book.
+# The encoder is the one of real text, which comes with the book. Shown are a few tokens of sentences that differ between the languages, so that their own means are not quite those taken away: some of the difference stays.
 
 # %% tags=["hide-input"]
 language_means.layer_widget(chapter)

@@ -22,7 +22,7 @@
 # **The answer.** In the controlled world two encoders that never met are as alike as the two languages of one, or more: on average over layers CKA of translations is .58<!-- value: CKA of two monolingual -->
 # (.58<!-- value: CKA of two monolingual low --> to .59<!-- value: CKA of two monolingual high -->) for two encoders that share nothing, .54<!-- value: CKA of one bilingual -->
 # (.53<!-- value: CKA of one bilingual low --> to .55<!-- value: CKA of one bilingual high -->) for the two languages of one, and .42<!-- value: CKA of one untrained --> where one of two has learned nothing. Two that
-# have both learned nothing are about as alike, by the length of sentences; what was learned shows when a rotation brings the first two together, and a task learned on the one then works on the other. On real text the two languages of one are a little more alike,
+# have both learned nothing are about as alike, most likely by the length of sentences; what was learned shows when a rotation brings the first two together, and a task learned on the one then works on the other. On real text the two languages of one are a little more alike,
 # .54<!-- value: CKA of one bilingual on real text -->, than those of two, .51<!-- value: CKA of two monolingual on real text -->, as in the paper; where one has learned nothing it is .37<!-- value: CKA of one untrained on real text -->. There a rotation
 # finds 6.7 %<!-- value: sentences of separate encoders on real text --> of the sentences, and carries a little of what was learned.
 #
@@ -86,7 +86,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 # Those of two, a little, on average over layers and four languages; with French and with German it cannot be told. CKA is .54<!-- value: CKA of one bilingual --> in one encoder and .58<!-- value: CKA of two monolingual --> in two.
 # :::
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are, on average over four languages, more alike than the two languages of one bilingual encoder; in French alone the two cannot be told apart.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds (on a page of your own, over its own); point at a field for its interval. Choose form and language below the chart."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cka", "caption": "Two encoders that never met are, on average over four languages, more alike than the two languages of one bilingual encoder; with French, and with German, the two cannot be told apart.\n\nCKA of translations, layer by layer, by who reads them. Means over the recorded seeds (on a page of your own, over its own); point at a field for its interval. Choose form and language below the chart."}}
 cka.heat_map(chapter.both)
 
 # %% [markdown] tags=["of-the-record"]
@@ -109,7 +109,7 @@ cka.retrieval(chapter.both)
 # %% [markdown] tags=["of-the-record"]
 # Without a rotation, encoders that never met have next to nothing in common: there is no reason why their axes should agree. With one, they find many. Look at the untrained encoder
 # too: at the embedding output a rotation finds 38 %<!-- value: rotation of untrained embeddings -->, on average over the four languages. The vectors of one language need not have learned anything for that: sentences may be known by their words.
-# Training adds to it.
+# Training adds to it. Where neither has learned anything, too, a rotation finds sentences, fewer than between trained ones ({ref}`the log <negative-length>`).
 
 # %% [markdown] tags=["of-the-record"]
 # ## Words
@@ -225,7 +225,7 @@ cka.layer_widget(chapter, "ru", "zh")
 #   encoders read the same sentences, so the value is an upper bound.
 # - The paper puts four Transformer layers above the frozen ones; here it is one, on real text two, as the encoders are small.
 # - CKA of means over tokens reads how long sentences are, which translations have in common: two encoders that have learned nothing are about as alike as two that were trained, on real text more, and fall over layers as these do. How much of each value is length was not recorded
-#   ({ref}`the log <negative-length>`). What a rotation finds does not come from there.
+#   ({ref}`the log <negative-length>`). A rotation tells trained encoders from untrained ones, though in the controlled world it finds a good part of the sentences between two untrained ones, too.
 # - For what was learned on top, the floor is a random rotation; between encoders that have learned nothing a fitted one carries more than that, in the controlled world a good part of what is carried here.
 # - On real text many tokens stand further back than training inputs were long, at positions that were never trained. Likeness hardly hangs on it; parsing may.
 # - A rotation is one about the two means, which move with it. What they alone would carry is not measured.
@@ -241,7 +241,7 @@ charts.show(chapter.record())
 # - In both a rotation brings their sentences together, and another one their words: on real text a few of them.
 # - In the controlled world an encoder in common adds less to the likeness of English with Chinese than with French: with Chinese it takes away. On real text five seeds cannot tell.
 # - In both what was learned on the states of one works on those of the other, after a rotation fitted on aligned words; on real text a little of it does. Names are found better by one encoder that reads both on real text, by two and a rotation in the controlled world.
-# - Likeness is there when one of the two has learned nothing, and as much when neither has. What was learned is what a rotation finds.
+# - Encoders are somewhat alike when one of two has learned nothing, and about as alike as trained ones when neither has. What was learned shows in how much more a rotation finds than without learning.
 
 # %% [markdown] tags=["of-the-record"]
 # ## Exercises

@@ -61,8 +61,8 @@ sentences = None  # of text a language; None: as many as the scale reads
 # - **Over-parameterised**: twice as wide, with two heads, four times as many weights in its blocks, and half the learning rate, but for the matrices of its blocks. (The paper's is twelve times as
 #   wide.)
 # - **Reversed word order**: the sentences of Fake-English, last word first.
-# - **Untrained**: the first weights of the original. What it finds is not learned. So it is with **untrained, own positions**, for encoders that have them: the length of a
-#   sentence can be read off positions in common.
+# - **Untrained**: the first weights of the original. What it finds is not learned.
+# - **Untrained, own positions**: the same for encoders with positions of their own, which need it: the length of a sentence can be read off positions in common, without learning.
 
 # %% tags=["remove-input"]
 from xling_utils import charts, claims

@@ -88,7 +88,7 @@ scatter.figure(chapter)
 # %% [markdown]
 # ## How much comes from which
 #
-# *Components of variance*: what means of a source's levels differ by, beyond what the rest of the scatter makes them differ by. What is left, *rest*, is what no
+# *Components of variance*: how much the means of a source's levels differ, less what they would differ by through the rest of the scatter alone. What is left, *rest*, is what no
 # single source explains: this text with these weights in this order. With five levels a share is rough; p says how often a source without any part in it would look at least like this.
 
 # %% tags=["hide-input"]

@@ -78,7 +78,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 distance.figure(chapter)
 
 # %% [markdown] tags=["of-the-record"]
-# Words and names of French are found best and those of Hindi least, on average, with Russian and Chinese between them. Inference is another matter: of it Russian has a mean like that of French, and more cannot be told. Without any letter in common French keeps its lead over
+# Words and names of French are found best and those of Hindi least, on average, with Russian and Chinese between them. Inference is another matter: of it the mean of Russian is like that of French, and whether they differ cannot be told. Without any letter in common French keeps its lead over
 # Hindi in inference, which is what K et al. call structure: here the two share nothing with Fake-English but how sentences are built.
 #
 # Switched words are the surprise. Conneau, Wu et al. saw them help Chinese by three points and French not at all. Here names of French gain by them, and those of Chinese are nearly gone. {doc}`Chapter 3 <03_overlap>` shows the same of its
@@ -109,7 +109,7 @@ distance.figure(real)
 charts.show(distance.less(real))
 
 # %% [markdown] tags=["of-the-record"]
-# So names are where distance shows, and words; of inference no distant language has less than French so that five seeds could tell. What is distant about these languages may be their letters, more than anything else: over Hindi French leads by
+# So names are where distance shows, and words; of the runs as they are by default, no distant language has less inference than French that five seeds could tell. What is distant about these languages may be their letters, more than anything else: over Hindi French leads by
 # .23<!-- value: names of French rather than Hindi on real text --> in names (.16<!-- value: names of French rather than Hindi on real text low --> to .29<!-- value: names of French rather than Hindi on real text high -->), and without a letter in common with English by
 # .03<!-- value: names of French rather than Hindi without a letter in common on real text --> (−.02<!-- value: names of French rather than Hindi without a letter in common on real text low --> to .07<!-- value: names of French rather than Hindi without a letter in common on real text high -->). French spells many names as English does.
 #
@@ -131,7 +131,7 @@ charts.of_claims(claims.of_chapter(chapter))
 # - Four languages, of real text five seeds. An interval is one over seeds: it tells how well the difference of these two is known, not whether another close and another distant language would differ as much. For that,
 #   languages would have to be drawn as seeds are.
 # - Tests differ between languages, too: WikiAnn's entities, annotated by a program, may be harder in one than in another whatever an encoder does.
-# - On real text far fewer words of Chinese were switched than of French, for want of translations of one unit ({ref}`the log <negative-switched>`): that switching helps French more may be owed to that. These runs are {ref}`to be trained anew <plan-review>`.
+# - On real text far fewer words of Chinese were switched than of French, for want of translations of one unit ({ref}`the log <negative-switched>`): that switching helps French more may be due to that. These runs are {ref}`to be trained anew <plan-review>`.
 # - Inference lies a few points above a guess in any second language, so that there is little room for a distance to show; and a rule that counts words and knows none is right more often in other languages than these encoders ({ref}`the log <negative-without-words>`).
 # - A second language with embeddings of its own begins with the first's positions, and what is left then hangs on that ({ref}`the log <negative-positions>`); those runs are {ref}`to be trained anew <plan-positions>`.
 

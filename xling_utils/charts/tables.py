@@ -132,7 +132,7 @@ def of_claims(frame: pd.DataFrame | None) -> HTML | None:
         claim = {"id": str(name).replace("-", "\u2011"), "claim": prose(once["claim"]), "scales": scales}
         kind = gates if once["paper"] == GATE else results if any(scale["effect"] for scale in scales) else aside
         kind.append(claim)
-    folded = {"Claims that could not be tested at this size": aside, "Controls: what a measure must be above": gates}
+    folded = {"Claims that could not be tested at this size": aside, "Controls of our own": gates}
     listed = frame[frame["paper"].isin(AUTHORS)]
     key = {name[0]: AUTHORS[paper] for name, paper in sorted(zip(listed["id"], listed["paper"], strict=True)) if name}
     return HTML(rendered("charts", "claims.html", results=results, folded=folded, key=key, nothing=NOTHING))
