@@ -27,6 +27,7 @@ from xling_utils.claims.verdicts import (
     UNTESTABLE,
     UNTESTED,
     VERDICTS,
+    margin,
     part,
 )
 from xling_utils.core.errors import UserError
@@ -189,7 +190,8 @@ def test_more_is_said_of_a_verdict_beside_its_numbers() -> None:
         if verdicts[name] == OPEN and any(part.interval.n > 1 and part.scatter for part in finding.parts):
             assert "Would have been seen" in said[name] and "seeds would decide it" in said[name], name
         if verdicts[name] == finding.criteria.get("Holm") == HOLDS:
-            assert "Beyond doubt" in said[name], name
+            items = {part.test.over for part in finding.parts} - {None}
+            assert ("of these" if items else "Beyond doubt") in said[name], name
     counts = ledger_page.criteria()
     of_controlled = [finding.criteria["Benjamini-Hochberg"] for finding in found.values() if finding.criteria]
     shown = re.findall(r"<td[^>]*>(\d+)</td>", counts.split("Benjamini-Hochberg")[1].split("</tr>")[0])
@@ -226,6 +228,28 @@ class TTestPower:
 def stdev(rows: pd.DataFrame) -> float:
     own = rows[(rows["condition"] == "Fake-English") & (rows["metric"] == "accuracy")]
     return float(own["value"].std())
+
+
+def test_an_equivalence_takes_both_bounds() -> None:
+    kept = part(Predicate("x", within=0.02), "", Sample((0.05, -0.05, 0.05, -0.05), "seeds"))
+    distance = margin(kept.test, kept.interval.value)
+    n = int(power._fewest(distance, kept, 0.05, power._farther(distance, kept)))
+    assert n > power._fewest(distance, kept, 0.05)
+    draws = np.random.default_rng(0).normal(0, kept.scatter, (20_000, n))
+    sides = (
+        ttest_1samp(draws, bound, axis=1, alternative=side).pvalue
+        for bound, side in ((-0.02, "greater"), (0.02, "less"))
+    )
+    shown = np.logical_and(*(p <= 0.025 for p in sides)).mean()
+    assert POWER - 0.015 < shown < POWER + 0.03
+
+
+def test_what_could_have_been_seen_counts_the_tests_of_a_claim() -> None:
+    for finding in ledger.findings("natural"):
+        for told in finding.parts:
+            level = finding.levels[told.test.within is not None] / len(finding.parts)
+            assert listing._seen(told, finding) == pytest.approx(told.seen(level), nan_ok=True)
+            assert not listing._seen(told, finding) < told.seen(finding.levels[told.test.within is not None])
 
 
 def test_seeds_that_take_languages_in_turn_are_more_than_the_languages() -> None:

@@ -60,6 +60,9 @@ def test_seeds_may_take_languages_in_turn() -> None:
     assert one.languages == ()
     uneven = sample(Predicate("x", above=0), {"x": {"chapter": "c"}}, Rows({"c": pd.DataFrame(rows[:3])}, 1))
     assert uneven.languages == ("fr", "fr", "de"), "one seed more of a language drops no other"
+    more = [*rows, row(15, target="hi", value=0.4), row(16, target="hi", value=0.4), row(11, target="de", value=0.4)]
+    twice = sample(Predicate("x", above=0), {"x": {"chapter": "c"}}, Rows({"c": pd.DataFrame(more)}, 1))
+    assert twice.languages == ("de fr", "fr", "de", "de", "hi", "hi"), "nor does a seed with two of them"
 
 
 def test_layers() -> None:

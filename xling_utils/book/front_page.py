@@ -138,8 +138,8 @@ FIGURES: dict[str, tuple[Callable[[], Any], str, str]] = {
         "Some fifty words of English and of French, each joined to its translation; the encoder is never told which "
         "belong together. Pull <i>Training</i> to its beginning, and choose real text below the chart. One run (seed "
         "31), in the two directions in which pairs differ most from each other in the last frame, the languages' means "
-        "taken out; so much is lost of 64 dimensions that neighbours here need not be neighbours there. <i>Alignment</i> "
-        "is retrieval of all words, in all dimensions.",
+        "taken out; so much is lost of 64 dimensions that neighbours here need not be neighbours there. "
+        "<i>Alignment</i> is retrieval of all words, in all dimensions.",
     ),
     "taken away": (
         taken_away,

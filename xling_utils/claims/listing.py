@@ -126,7 +126,10 @@ def remarks(finding: Finding) -> list[str]:
     others differ, what could have been seen, and which tests could not be made."""
     said = []
     if finding.verdict in DECIDED:
-        if finding.criteria[MARKS] == finding.verdict:
+        items = [f"{part.test.over}s" for part in finding.parts if part.test.over]
+        if items:
+            said.append(f"p = {finding.p:.3f}, corrected, over seeds: of these {items[0]}, and not of others.")
+        elif finding.criteria[MARKS] == finding.verdict:
             said.append("Beyond doubt: Holm's correction says the same.")
         else:
             said.append(f"p = {finding.p:.3f}, corrected.")
@@ -134,7 +137,7 @@ def remarks(finding: Finding) -> list[str]:
         by = "; ".join(f"{name}: {word}" for name, word in differing.items())
         said.append(f"Other criteria than {DECIDES}: {by}.")
     if finding.verdict == OPEN:
-        seen = [(part.seen(finding.levels[0]), part.text) for part in finding.parts]
+        seen = [(_seen(part, finding), part.text) for part in finding.parts]
         known = [f"{distance:.3f} beyond the bound of {text}" for distance, text in seen if distance > 0]
         if known:
             said.append(f"Would have been seen, four times of five: {'; '.join(known)}.")
@@ -145,6 +148,12 @@ def remarks(finding: Finding) -> list[str]:
     if finding.parts:
         said += [f"Not tested: {text}." for text in finding.without]
     return said
+
+
+def _seen(part: Part, finding: Finding) -> float:
+    """The distance beyond its bound at which one test alone would have decided the claim: as holding, and beyond a
+    bound on either side as broken."""
+    return part.seen(finding.levels[part.test.within is not None] / len(finding.parts))
 
 
 def as_json(scales: Sequence[str] = ledger.SCALES) -> list[dict[str, Any]]:
@@ -205,7 +214,7 @@ def _plain(finding: Finding) -> dict[str, Any]:
             "over": part.unit,
             "p": [_number(p) for p in part.p],
             "matters": part.matters,
-            "seen": _number(part.seen(finding.levels[0])),
+            "seen": _number(_seen(part, finding)),
         }
         for part in finding.parts
     ]

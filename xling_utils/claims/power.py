@@ -65,16 +65,21 @@ def seeds(finding: Finding) -> int | None:
         return None
     found = [(margin(part.test, part.interval.value), part) for part in parts]
     ways = (
-        max(_fewest(kept, part, holding) for kept, part in found),
-        min(_fewest(kept, part, holding / len(parts)) for kept, part in found),
+        max(_fewest(kept, part, holding, _farther(kept, part)) for kept, part in found),
+        min(_fewest(kept, part, holding / len(parts), _farther(kept, part)) for kept, part in found),
         min(_fewest(part.matters - kept, part, broken / len(parts)) for kept, part in found),
     )
     return int(min(ways)) if min(ways) <= MOST else None
 
 
-def _fewest(distance: float, part: Part, level: float) -> float:
-    """Seeds at which Student's t finds a mean at ``distance``, in the one direction, at the two-sided ``level``, where
-    they scatter, and take languages in turn, as those of ``part``."""
+def _farther(kept: float, part: Part) -> float:
+    """The distance to the other bound of a mean that lies ``kept`` from the nearer one; there may be one alone."""
+    return math.inf if part.test.within is None else 2 * part.test.within - kept
+
+
+def _fewest(distance: float, part: Part, level: float, other: float = math.inf) -> float:
+    """Seeds at which Student's t finds a mean at ``distance``, in the one direction, at the two-sided ``level``, and at
+    the ``other`` in the other, where they scatter, and take languages in turn, as those of ``part``."""
     from scipy.special import nctdtr, stdtrit
 
     scatter, languages = part.scatter, max(1, len(part.means))
@@ -86,7 +91,9 @@ def _fewest(distance: float, part: Part, level: float) -> float:
 
     def seen(n: int) -> bool:
         of = n - languages
-        return bool(1 - nctdtr(of, distance / scatter * n**0.5, stdtrit(of, 1 - level / 2)) >= POWER)
+        least = stdtrit(of, 1 - level / 2)
+        missed = sum(nctdtr(of, far / scatter * n**0.5, least) for far in (distance, other) if far < math.inf)
+        return bool(1 - missed >= POWER)
 
     while low < high:
         middle = (low + high) // 2

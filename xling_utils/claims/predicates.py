@@ -210,9 +210,10 @@ def _is_number(value: object) -> bool:
 
 def _balanced(values: dict[Key, float]) -> dict[Key, float]:
     """Those of the languages that most seeds have, and of the seeds that have all of them: a mean over French alone and
-    one over five languages are no two observations of one thing. All of them where seeds take languages in turn."""
-    have = Counter(language for _, language in values)
-    if len(have) > 1 and len(values) == len({seed for seed, _ in values}):
+    one over five languages are no two observations of one thing. All of them where seeds take languages in turn: one
+    each, or none that most seeds have."""
+    have, seeds = Counter(language for _, language in values), {seed for seed, _ in values}
+    if len(have) > 1 and (len(values) == len(seeds) or 2 * max(have.values()) <= len(seeds)):
         return values
     most = {language for language, count in have.items() if count == max(have.values())}
     whole = Counter(seed for seed, language in values if language in most)

@@ -78,14 +78,14 @@ class Part:
 
     def seen(self, level: float) -> float:
         """The distance from the bound that so many values would have told, but for a chance of 1 - ``POWER``, at the
-        two-sided ``level``; NaN where there is no scatter to tell it by."""
-        from scipy.special import stdtrit
+        two-sided ``level``: by noncentral t. NaN where there is no scatter to tell it by."""
+        from scipy.special import nctdtrinc, stdtrit
 
         n = self.interval.n
         if n < 2 or self.scatter == 0:
             return math.nan
         of = self._freedom
-        return float(stdtrit(of, 1 - level / 2) + stdtrit(of, POWER)) * self.scatter / n**0.5
+        return float(nctdtrinc(of, 1 - POWER, stdtrit(of, 1 - level / 2))) * self.scatter / n**0.5
 
 
 @dataclass(frozen=True)
