@@ -75,7 +75,7 @@ charts.of_earlier_recipe(chapter.of_earlier_recipe)
 window_size.inputs(chapter)
 
 # %% [markdown] tags=["of-the-record"]
-# With much data the papers' drastic loss, a fifth or more, is not seen here, nor ruled out. Whether half a sentence does worse at all than two or three, twenty seeds cannot tell:
+# With much data the papers' drastic loss, a fifth or more, is not seen here: with the languages' means left in, as {doc}`the ledger </book/ledger>` asks, so much is ruled out (claim B-08). Whether half a sentence does worse at all than two or three, twenty seeds cannot tell:
 # the difference is 7 %<!-- value: share that short inputs lose with much text --> of what is above chance
 # (−3 %<!-- value: share that short inputs lose with much text low --> to 16 %<!-- value: share that short inputs lose with much text high -->). Of inference they can: a loss of two points is
 # ruled out. It is with *little* data that short inputs align less, by 23 %<!-- value: share that short inputs lose with little text -->
