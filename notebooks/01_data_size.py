@@ -247,6 +247,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=("fr", "ru")))
 #   over a hundred million and read far more. Where the ordering differs from theirs, size and budget are the
 #   first suspects, and the two small-data conditions show how much the budget alone can do. Of real text they do not read each sentence often ({doc}`../book/sizes`).
 # - The papers train one model on fifteen languages; here every model sees two.
+# - Chinese text is in simplified characters, and a part of its tests and of its dictionary in traditional ones ({ref}`the log <negative-script>`); some of the Chinese words that are asked for never stand in its text, for which static vectors have a vector and BERT has none ({ref}`the log <negative-zh-words>`).
 # - Controlled sentences are uninflected. Morphology, which splits words into pieces that languages may share,
 #   plays no part in them; on real text it does.
 

@@ -213,6 +213,7 @@ charts.of_claims(claims.of_chapter(chapter, languages=chapter.on_real_text.targe
 # - All conditions are asked for the same words, in contexts whose order nobody has changed, and transfer is tested on such
 #   sentences, too; but for the two domains, each of which is asked for words of its own English. On real text that is more words in the other domain, each found among
 #   more: a part of what is lost there may be that.
+# - With Fake-English more pairs for inference are cut at their end ({ref}`the log <negative-cut>`), so that a part of what little is lost there may be that.
 # - The two domains are halves of one world and share their function words and three quarters of everything else;
 #   real encyclopaedias and real conversations are further apart. On real text English news also have longer sentences than
 #   everyday English, and tasks are learned in English: the domain of the source language changes, not that of the target.

@@ -201,6 +201,7 @@ charts.of_claims(claims.of_chapter(chapter))
 # ## Limits
 #
 # - A rule that counts words and knows none is right more often at inference in other languages than these encoders ({ref}`the log <negative-without-words>`).
+# - Chinese text is in simplified characters, and a part of its tests and of its dictionary in traditional ones ({ref}`the log <negative-script>`). Of many pairs and sentences the end is cut, of Thai and Greek more than of English ({ref}`the log <negative-cut>`).
 # - One token is predicted at each place, so their number stays. Whether their order changes is not measured: BLEU-1 does not look at it.
 # - Tokens that both languages have are not counted. Into English few others are left on real text: at weight 3, in some directions and seeds, none, and means are over the other seeds.
 # - The best layer and weight of a direction are chosen on the sentences that they are reported on, as in the papers; the figures show all of them.

@@ -220,6 +220,7 @@ cka.layer_widget(chapter, "ru", "zh")
 #
 # - The controlled languages speak of one world in the same proportions: their texts have the same shape by construction, and
 #   encoders that learn it may agree more than on real text. Real texts differ in what they speak of, too.
+# - Chinese text is in simplified characters, and a part of its tests and of its dictionary in traditional ones ({ref}`the log <negative-script>`).
 # - The two encoders of a pair begin from the same first weights, which those of the paper do not ({ref}`what hangs on it <negative-same-weights>`).
 # - For *English twice* the paper compares sentences with their paraphrases (translated to French and back); here both
 #   encoders read the same sentences, so the value is an upper bound.

@@ -131,7 +131,7 @@ charts.of_claims(claims.of_chapter(chapter))
 # - Both languages read the same sentences. No two real languages do, and the chapters before this one do without.
 # - Positions start here as sinusoids; with positions of their own, the second language's are the same sinusoids with their dimensions
 #   in another order. In the paper they start at random.
-# - The paper's sentences to be found are of another translation than its text, ours are held-out sentences of the same text, and fewer.
+# - The paper's sentences to be found are of another translation than its text, ours are held-out sentences of the same text, and fewer. In the controlled world every sixth, a short one, stands in it all the same ({ref}`the log <negative-cut>`).
 # - The paper's words are all pieces of the vocabulary, parts of words among them; ours are the words of the text that stand in it
 #   five times or more.
 # - The encoder called over-parameterised is small beside the paper's, and was trained for as long as the others.
