@@ -97,8 +97,12 @@ def test_a_stored_run_is_probed_on_its_own_text(tmp_path: Path, xling: Call, mon
     spec = scale("smoke").joint(("en", "fr"), 1)
     run = smoke.trained(RunStore(tmp_path), spec)[spec]
     rows = probes.table("06_mds", str(run.path), "smoke", ("fr",), None)
-    assert set(rows["run"]) == {run.key, f"{run.key}-untrained"} and set(rows["source"]) == {"en", "fr"}
+    assert rows["run"].nunique() == 2 and set(rows["source"]) == {"en", "fr"}
     pd.testing.assert_frame_equal(rows, probes.table("06_mds", str(run.path), "smoke", ("fr",), None))
+    another = scale("smoke").joint(("en", "fr"), 2)
+    other = tmp_path / "elsewhere" / run.path.name
+    shutil.copytree(smoke.trained(RunStore(tmp_path), another)[another].path, other)
+    assert not set(probes.table("06_mds", str(other), "smoke", ("fr",), None)["run"]) & set(rows["run"]), "of one name"
     with pytest.raises(UserError, match="01_data_size takes no model"):
         probes.table("01_data_size", str(run.path), "smoke", ("fr",), None)
     monkeypatch.setenv("XLING_DATA", str(tmp_path))  # which is not needed

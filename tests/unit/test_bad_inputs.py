@@ -88,7 +88,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "run 01_first -p scheduler {}": YAML_NULLS,
     "run 01_first -p sentences {}": YAML_NULLS,
     "run --records-only {}": ("options",),
-    "run --records-only -p first_seed {}": ("zero",),
+    "run --records-only -p first_seed {}": (),
     "run --records-only -p processes {}": (),
     "run --records-only -p {} 1": (),
     "plan {}": (),

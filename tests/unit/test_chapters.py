@@ -114,7 +114,7 @@ def test_specs_of_the_grid_survive_json() -> None:
         ({"jobs": 1.5}, "jobs takes a whole number, not 1.5"),
         ({"jobs": [2]}, r"jobs takes a whole number, not \[2\]"),
         ({"jobs": 0}, "jobs must be at least 1"),
-        ({"first_seed": -1}, "first_seed must be at least 0"),
+        ({"first_seed": 0}, "first_seed must be at least 1"),
         ({"processes": None}, "processes takes a whole number"),
         ({"model": [1]}, r"model takes text, not \[1\]"),
         ({"aligned": ""}, "aligned takes text"),

@@ -167,7 +167,11 @@ MISTAKES = [
     ),
     (["bench", "fast"], "unknown benchmark 'fast'"),
     (["bench", "--list", "fast"], "unknown benchmark 'fast'"),
-    (["run", "--engine", "local", "--scheduler", "a:1"], "--engine local trains here, and --scheduler hands runs out"),
+    *(
+        (["run", *local, *given], "engine local trains here, and a scheduler hands runs out")
+        for local in (["--engine", "local"], ["-p", "engine", "local"])
+        for given in (["--scheduler", "a:1"], ["-p", "scheduler", "a:1"])
+    ),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from safetensors.torch import load_file
 
 from tests import families
 from tests.mutations import COUNTS, STRANGE, answered, survives, within
@@ -102,6 +104,28 @@ def test_a_copied_run_is_what_its_manifest_says_or_is_refused(name: str, runs: R
         masked_lm(run)
 
     survives(read, path / name, count)
+
+
+def test_a_copied_run_has_all_its_weights_and_they_are_no_pickle(runs: RunStore) -> None:
+    path = runs.root / KEY
+
+    def opened() -> None:
+        (path / "manifest.json").unlink()
+        store._write_manifest(path, KEY)
+        run = hub.run_in(path)
+        assert run is not None
+        masked_lm(run)
+
+    config = json.loads((path / "config.json").read_text())
+    (path / "config.json").write_text(json.dumps(config | {"num_hidden_layers": config["num_hidden_layers"] + 1}))
+    with pytest.raises(UserError, match=r"the weights lack bert\.encoder\.layer"):
+        opened()
+    (path / "config.json").write_text(json.dumps(config))
+    opened()
+    torch.save(load_file(path / "model.safetensors"), path / "pytorch_model.bin")
+    (path / "model.safetensors").unlink()
+    with pytest.raises(UserError, match=r"no weights that can be read \(.*model\.safetensors"):
+        opened()
 
 
 @pytest.mark.parametrize("name", ["../outside", "/etc/hostname", "\0", "a/../../b"])

@@ -88,7 +88,7 @@ def test_text_that_would_not_be_read_is_a_mistake(dutch: Path) -> None:
 
 def test_text_that_is_not_there_is_missed_before_anything_runs(dutch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = DEFAULTS | {"scale": "natural", "live": "headline"}
-    assert "give --data DIR or set XLING_DATA" in failure(check_parameters, real)
+    assert "name its directory (data=DIR; of a command --data, XLING_DATA)" in failure(check_parameters, real)
     for none_needed in ({"live": "none"}, {"model": "m"}):
         check_parameters(real | none_needed)
     monkeypatch.setattr(rows, "prepare", lambda *_: pytest.fail("trains"))

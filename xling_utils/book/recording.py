@@ -76,6 +76,8 @@ def _record(root: Path, name: str, parameters: Mapping[str, Any], add: bool) -> 
     asked = {key: parameters[key] for key in ("scale", "languages", "seeds", "live", "first_seed", "sentences")}
     try:
         rows = table(name, **asked, compute=Compute.of(parameters))
+        if rows.empty:
+            raise UserError(f"live {parameters['live']} leaves nothing to measure; give all, and text that it reads")
         place = parameters["scale"] + records.OWN * bool(parameters["sentences"])
         records.write(name, place, rows, add=add)
     except Exception as error:

@@ -97,9 +97,11 @@ class Opened:
         return targets(self.recorded)
 
     def record(self) -> pd.DataFrame | None:
-        """Writes the measured rows to ``_build/records``, those :attr:`beyond_records` under a name of their own.
+        """Writes the measured rows to ``_build/records``, beside those of other seeds that are there, and those
+        :attr:`beyond_records` under a name of their own.
         Returns where the recorded ones were made, as :func:`records.hardware` does."""
-        records.write(self.name, self.scale + records.OWN * self.beyond_records, self.measured, model=self.model)
+        place = self.scale + records.OWN * self.beyond_records
+        records.write(self.name, place, self.measured, model=self.model, add=not self.beyond_records)
         return records.hardware(self.name, self.scale) if len(self.recorded) else None
 
 

@@ -20,7 +20,7 @@ CONTROLLED = "controlled"
 NOTHING = "none"
 """What is trained ``live`` where records are all that is shown."""
 CHOICES = {"scale": SCALES, "live": LIVE}
-LEAST = {"seeds": 1, "first_seed": 0}
+LEAST = {"seeds": 1, "first_seed": 1}
 MOST_SENTENCES = 10**9
 TEXTS = ("data", "model", "aligned", "scheduler")
 """Parameters that are text."""

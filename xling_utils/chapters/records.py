@@ -20,7 +20,7 @@ from xling_utils.core.errors import UserError
 from xling_utils.core.files import table as read_table
 from xling_utils.core.project import checkout
 from xling_utils.core.specs import LANGUAGES, canonical_json
-from xling_utils.core.writing import write_aside
+from xling_utils.core.writing import held, write_aside
 from xling_utils.measures.kept_rows import from_csv, to_csv
 from xling_utils.runs import RunStore
 
@@ -99,6 +99,14 @@ def write(
         return None
     path = _path("_build/records", chapter, scale, ".csv")
     path.parent.mkdir(parents=True, exist_ok=True)
+    with held(path.parent.with_suffix(".lock")):  # of several that add to it one reads and writes at a time
+        _write(path, chapter, scale, table, store, model, add)
+    return path
+
+
+def _write(
+    path: Path, chapter: str, scale: str, table: pd.DataFrame, store: RunStore | None, model: str | None, add: bool
+) -> None:
     kept = from_csv(path, columns(chapter)) if add and path.exists() else empty(chapter)
     kept = kept[~kept["seed"].isin(table["seed"])]
     whole = table[list(columns(chapter))]
@@ -112,11 +120,10 @@ def write(
                 raise UserError(
                     f"{beside}: is missing, which tells of the runs of {path.name}; put it back, or move both"
                 )
-            known = pd.read_csv(beside, dtype=str, keep_default_na=False)
+            known = read_table(beside, ["run", "spec", *PROVENANCE], dtype=str, keep_default_na=False)
             told = pd.concat([known[known["run"].isin(_keys(kept))], told]).drop_duplicates("run")
         write_aside(beside, told.to_csv(index=False))  # before the rows, which are never without their runs
     write_aside(path, to_csv(whole))
-    return path
 
 
 def _keys(table: pd.DataFrame) -> list[str]:

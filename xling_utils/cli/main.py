@@ -96,9 +96,9 @@ def run(
     ] = False,
 ) -> int:
     """Execute chapters into _build/executed, those that are up to date excepted."""
-    if engine == "local" and scheduler:
-        raise UserError("--engine local trains here, and --scheduler hands runs out: leave one of them out")
     typed = typed_pairs(parameter or ())
+    if (engine or typed.get("engine")) == "local" and (scheduler or typed.get("scheduler")):
+        raise UserError("engine local trains here, and a scheduler hands runs out: leave one of them out")
     data = meant(data, ctx, {"scale": scale or "controlled"} | typed)
     options = {"scale": scale, "seeds": seeds, "data": data and str(data.absolute())}
     options |= {"engine": engine, "scheduler": scheduler, "jobs": jobs}

@@ -47,7 +47,9 @@ def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
         raise UserError(f"{data}: {torn[0]!r} has a name that ends a line in the middle; rename it")
     if file.is_dir():
         raise UserError(f"{file}: a folder; name a file with --out")
-    draft = file.with_name(f"{file.name}.tmp")
+    if file.exists() and not file.is_file():
+        raise UserError(f"{file}: no file; name one with --out")
+    draft = file.with_name(f".{file.name}.{os.getpid()}.tmp")  # of this process alone
     try:
         sums = "".join(f"{sha256(found[name])}  {name}\n" for name in sorted(found)).encode(errors="surrogateescape")
         with tarfile.open(draft, "w:xz", preset=1) as archive:  # most files are compressed already
@@ -57,12 +59,13 @@ def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
                     archive.addfile(_member(name, found[name].stat().st_size), stream)
         if sum(found[name].stat().st_size + MEMBER for name in found) > _most(draft):
             raise UserError(f"{data}: packs to over {LARGEST_RATIO} times less; no text does; look at its files")
+        packed = sha256(draft)
         draft.replace(file)
     except OSError as error:
         raise UserError(f"{error.filename or file}: {error.strerror or error}") from None
     finally:
         draft.unlink(missing_ok=True)
-    return len(found), sha256(file)
+    return len(found), packed
 
 
 def _read_by(data: Path, languages: Collection[str]) -> Iterator[Path]:

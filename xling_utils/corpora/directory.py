@@ -44,7 +44,7 @@ CUT_FROM_TEXT = ("bible_nt", "msdocs")
 def given(data: Path | None) -> Path:
     """The data directory. Raises :class:`UserError` where there is none."""
     if data is None:
-        raise UserError("this scale reads real text: give --data DIR or set XLING_DATA")
+        raise UserError("this scale reads real text: name its directory (data=DIR; of a command --data, XLING_DATA)")
     return data
 
 

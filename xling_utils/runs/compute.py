@@ -37,6 +37,8 @@ class Compute:
     processes: int = 1
 
     def __post_init__(self) -> None:
+        if self.data:  # wherever the process is that reads it
+            object.__setattr__(self, "data", self.data.absolute())
         if self.engine not in ENGINES:
             raise UserError(f"unknown engine {self.engine!r}; known: {', '.join(ENGINES)}")
         if self.jobs is not None:

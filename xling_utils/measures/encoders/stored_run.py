@@ -16,7 +16,7 @@ import torch
 from safetensors.numpy import load_file
 
 from xling_utils import corpora
-from xling_utils.core.errors import UserError
+from xling_utils.core.errors import UserError, first_line
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import EncoderSpec
 from xling_utils.measures.encoders import hidden_states
@@ -139,7 +139,15 @@ def masked_lm(run: Run, language: str | None = None) -> LanguageModel:
     )  # fmt: skip
     with hidden_states.silently():
         folder = run.path / spoken if model_spec.separate else run.path
-        model: Any = BertForMaskedLM.from_pretrained(folder, dtype=torch.float32)  # whatever the file keeps
+        try:  # in single precision, whatever the file keeps
+            opened: Any = BertForMaskedLM.from_pretrained(
+                folder, dtype=torch.float32, use_safetensors=True, output_loading_info=True
+            )
+        except OSError as error:
+            raise UserError(f"{folder}: no weights that can be read ({first_line(error)})") from None
+    model, found = opened
+    if found["missing_keys"]:
+        raise UserError(f"{folder}: the weights lack {min(found['missing_keys'])}; copy the run again")
     return LanguageModel(model.to(hidden_states.device()).eval(), tokenizer)
 
 

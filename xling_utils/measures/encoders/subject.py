@@ -71,7 +71,8 @@ class Subject(LanguageModel):
             raise UserError(f"{name}: no such folder; xling runs list shows what the store has")
         run = hub.run_in(Path(name))
         if run and data is None:
-            return replace(cls.of_run(run, aligned=aligned), pooling=pooling or "mean")
+            own = cls.of_run(run, aligned=aligned)
+            return replace(own, key=hub.key(own), pooling=pooling or "mean")  # folders of one name hold other weights
         if data is None:
             raise UserError(f"{name}: there is no text to measure it on; name a directory of real text (--data DIR)")
         lm = replace(stored_run.masked_lm(run), pooling=pooling or "mean") if run else hub.load(name, pooling)
