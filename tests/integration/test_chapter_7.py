@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -51,6 +53,17 @@ def test_records_name_both_runs(table: pd.DataFrame, smoke_store: RunStore, tmp_
     path = records.write("07_cka", "smoke", table, smoke_store)
     runs = pd.read_csv(path.with_name("07_cka.smoke.runs.csv"))["run"]
     assert set(runs) == set(table["run"]) | set(table["beside"].dropna())
+
+
+def test_several_that_add_to_the_records_at_once_lose_no_seed(
+    table: pd.DataFrame, smoke_store: RunStore, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(records, "checkout", lambda what: tmp_path)
+    seeds = range(40, 52)
+    with ThreadPoolExecutor(len(seeds)) as several:
+        add = partial(records.write, "07_cka", "smoke", store=smoke_store, add=True)
+        (path, *_) = several.map(lambda seed: add(table.assign(seed=seed)), seeds)
+    assert set(pd.read_csv(path)["seed"]) == set(seeds)
 
 
 def test_the_plan_lists_both_runs_of_a_pair(smoke_store: RunStore, table: pd.DataFrame, monkeypatch) -> None:
