@@ -290,6 +290,57 @@ def test_legend_of_a_chart_selects_by_the_keyboard(sample_html: Path, browser: B
         assert axe.violations(browser) == []
 
 
+PLACE = """
+const mark = [...document.querySelectorAll("#fig-sample svg .mark-symbol.role-mark path")].pop();
+mark.scrollIntoView({ block: "center" });
+const { x, y, width, height } = mark.getBoundingClientRect();
+return { x: x + width / 2, y: y + height / 2 };
+"""
+
+
+def test_a_tap_on_a_mark_tells_of_it_and_one_beside_it_hides_that(sample_html: Path, browser: Browser) -> None:
+    browser.open(sample_html / "notebooks" / "01_sample.html", PHONE)
+    told = "return document.querySelector('.vg-tooltip.visible')?.textContent ?? ''"
+
+    def tap(**point: float) -> None:
+        for kind, points in (("touchStart", [point]), ("touchEnd", [])):
+            browser.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    browser.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    try:
+        at = browser.run(PLACE)
+        tap(**at)
+        browser.wait(lambda: "value" in browser.run(told), "nothing is told of the mark")
+        tap(x=at["x"], y=at["y"] + 40)
+        browser.wait(lambda: browser.run(told) == "", "it is still told of")
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+
+
+@pytest.mark.parametrize(
+    ("page", "control", "shown"),
+    [
+        ("book/ledger", "[data-filter=scale]", ".ledger-filters output"),
+        ("notebooks/02_window_size", "#fig-window select", "#fig-window svg"),
+    ],
+)
+def test_who_comes_back_finds_the_controls_as_what_they_show(
+    page: str, control: str, shown: str, book: Path, browser: Browser
+) -> None:
+    browser.open(book / f"{page}.html")
+    state = f"""return [document.querySelector("{control}")?.selectedIndex,
+      document.querySelector("{shown}")?.textContent]"""
+    before = browser.run(state)
+    browser.run(
+        f"""const control = document.querySelector("{control}"); control.selectedIndex = 1;
+        control.dispatchEvent(new Event("change", {{ bubbles: true }}))"""
+    )
+    browser.wait(lambda: browser.run(state)[0] == 1, "nothing was chosen")
+    browser.driver.get((book / "book" / "glossary.html").as_uri())
+    browser.driver.back()
+    browser.wait(lambda: browser.run(state) == before, "a control says what is not shown")
+
+
 LEGEND = """
 const [chart, legend] = [".vega-chart", ".role-legend"]
   .map((part) => document.querySelector(`#fig-sample ${part}`).getBoundingClientRect());

@@ -11,6 +11,7 @@ import pytest
 import vl_convert
 
 from xling_utils.charts import bar_shapes, contrast_shapes, layer_shapes, offline, shapes, share_shapes, shift_shapes
+from xling_utils.charts.name_sides import sides
 from xling_utils.core.errors import UserError
 
 RUNS = pd.DataFrame(
@@ -68,9 +69,9 @@ def distances() -> Any:
 def test_names_that_would_lie_on_each_other_stand_on_other_sides() -> None:
     rows = {"distance": [0.10, 0.21, 0.22, 0.40], "value": [0.10, 0.30, 0.30, 0.20], "language": ["Vietnamese"] * 4}
     at = pd.DataFrame(rows).assign(low=lambda rows: rows["value"] - 0.01, high=lambda rows: rows["value"] + 0.01)
-    assert shapes._sides(at) == ["right", "left", "right", "right"]
-    assert shapes._sides(at[1:]) == ["above", "right", "right"], "to the left of the first there is the axis"
-    assert shapes._sides(at[:1]) == ["right"]
+    assert sides(at) == ["right", "left", "right", "right"]
+    assert sides(at[1:]) == ["above", "right", "right"], "to the left of the first there is the axis"
+    assert sides(at[:1]) == ["right"]
 
 
 @pytest.mark.parametrize("make", [intervals, curves, by_layer, grouped_bars, distances])

@@ -179,6 +179,18 @@
     }
   };
 
+  // What a mark says, without what it has no number for.
+  const told = (value, text) => {
+    const rows = Object.entries(value).filter(([, each]) => !["null", "NaN", "undefined"].includes(String(each)));
+    return `<table>${rows.map(([name, each]) => `<tr><td class="key">${text(name)}</td><td class="value">${text(each)}</td></tr>`).join("")}</table>`;
+  };
+
+  // Vega waits for a pointer that moves, which a tap does not.
+  const tellOnTap = ({ target, pointerType, clientX, clientY }) => {
+    if (pointerType !== "touch") return;
+    target.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX, clientY }));
+  };
+
   // Vega itself would measure when the window is resized, while the columns of the page still move.
   const fits = new WeakMap();
   const refit = (host, spec, view, drawn) => {
@@ -204,8 +216,12 @@
       renderer: "svg",
       actions: false,
       ast: true,
+      tooltip: { formatTooltip: told },
       config: config(width),
     });
+    // A browser that comes back to the page would put in what was chosen, and the chart would show something else.
+    canvas.querySelectorAll(".vega-bind :is(select, input)").forEach((control) => (control.autocomplete = "off"));
+    canvas.querySelector("svg").addEventListener("click", tellOnTap);
     if (chosen) await drawn.view.setState(chosen).runAsync();
     if (isSingle(spec)) refit(host, whole, drawn.view, width);
     pickByKeyboard(host, spec, drawn.view);
@@ -213,7 +229,9 @@
     host.dataset.state = "drawn";
   };
 
+  const waiting = new WeakMap();
   const start = (host, chosen) => {
+    waiting.get(host)?.disconnect();
     if (host.clientWidth > 0) return draw(host, chosen);
     // In a closed fold or a hidden tab there is no width to fit yet.
     const watch = new ResizeObserver(() => {
@@ -222,6 +240,7 @@
       draw(host, chosen);
     });
     watch.observe(host);
+    waiting.set(host, watch);
   };
 
   // Of several that are asked for while one is drawn, the last is drawn.

@@ -16,6 +16,8 @@
           (chosen.scale && section.dataset.scale !== chosen.scale) ||
             (chosen.verdict && section.dataset.verdict !== chosen.verdict),
         );
+      for (const at of article.querySelectorAll(".claim-at"))
+        at.hidden = Boolean(chosen.scale && at.dataset.scale !== chosen.scale);
       const fits = ["paper", "chapter"].every((key) => !chosen[key] || article.dataset[key] === chosen[key]);
       article.hidden = !fits || sections.every((section) => section.hidden);
       shown += !article.hidden;

@@ -6,7 +6,7 @@
   answer("neighbours", async () => {}, ({ word, layer }, { language, sources, targets, gold, layers, texts }) => {
     if (!rows.size) sources.forEach((source, row) => rows.set(source, row));
     const count = (number) => number.toLocaleString("en");
-    const row = rows.get(word.value);
+    const row = rows.get(word.value.trim().toLowerCase());
     if (row === undefined) {
       const typed = [...word.value].slice(0, 80).join("");
       throw new Mistake(filled(texts.unknown, { word: typed, words: count(sources.length) }));
