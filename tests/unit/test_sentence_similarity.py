@@ -62,7 +62,7 @@ def test_files_of_unequal_length_and_missing_ones_are_named(tmp_path):
         parallel.pairs("directory", "fr", 5, data=data)
     with pytest.raises(UserError, match=r"no de-en\.en; Tatoeba has no pair en-de here"):
         parallel.pairs("directory", "de", 5, data=data)
-    with pytest.raises(UserError, match="--data DIR"):
+    with pytest.raises(UserError, match="name its directory"):
         parallel.pairs("directory", "fr", 5)
 
 
