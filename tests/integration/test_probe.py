@@ -19,6 +19,8 @@ from xling_utils.claims import listing
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import scale
 from xling_utils.corpora import controlled, parallel
+from xling_utils.measures.encoders import hub
+from xling_utils.measures.encoders.stored_run import masked_lm
 from xling_utils.runs.store import RunStore
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,7 +99,8 @@ def test_a_stored_run_is_probed_on_its_own_text(tmp_path: Path, xling: Call, mon
     spec = scale("smoke").joint(("en", "fr"), 1)
     run = smoke.trained(RunStore(tmp_path), spec)[spec]
     rows = probes.table("06_mds", str(run.path), "smoke", ("fr",), None)
-    assert rows["run"].nunique() == 2 and set(rows["source"]) == {"en", "fr"}
+    key = hub.key(masked_lm(run))
+    assert set(rows["run"]) == {key, f"{key}-untrained"} and set(rows["source"]) == {"en", "fr"}
     pd.testing.assert_frame_equal(rows, probes.table("06_mds", str(run.path), "smoke", ("fr",), None))
     another = scale("smoke").joint(("en", "fr"), 2)
     other = tmp_path / "elsewhere" / run.path.name

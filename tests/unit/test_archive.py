@@ -247,6 +247,10 @@ def test_a_folder_of_ones_own_is_filled_and_stays_the_same(data, tmp_path, monke
 def test_what_could_not_be_unpacked_is_not_packed(data, tmp_path, monkeypatch):
     with pytest.raises(UserError, match="a folder; name a file with --out"):
         archive.pack(data, ["fr"], tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="a pipe or a device"):
+        archive.pack(data, ["fr"], tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo(), "what is no file is not replaced"
     monkeypatch.setattr(archive, "ALWAYS_ALLOWED", 10_000)
     write(data / "text/en/long.txt", "The same sentence .\n\n" * 200_000)
     with pytest.raises(UserError, match="packs to over 100 times less; no text does"):

@@ -245,11 +245,11 @@ def test_an_equivalence_takes_both_bounds() -> None:
 
 
 def test_what_could_have_been_seen_counts_the_tests_of_a_claim() -> None:
-    for finding in ledger.findings("natural"):
-        for told in finding.parts:
-            level = finding.levels[told.test.within is not None] / len(finding.parts)
-            assert listing._seen(told, finding) == pytest.approx(told.seen(level), nan_ok=True)
-            assert not listing._seen(told, finding) < told.seen(finding.levels[told.test.within is not None])
+    values = Sample((0.05, -0.01, 0.02, 0.04, 0.01), "seeds")
+    above, within = (part(test, "", values) for test in (Predicate("x", above=0), Predicate("x", within=0.1)))
+    finding = replace(ledger.findings("natural")[0], parts=(above, within), levels=(0.04, 0.02))
+    assert [listing._seen(told, finding) for told in finding.parts] == [above.seen(0.02), within.seen(0.01)]
+    assert above.seen(0.02) > above.seen(0.04), "one of two tests has to lie farther away than a test alone"
 
 
 def test_seeds_that_take_languages_in_turn_are_more_than_the_languages() -> None:
@@ -431,7 +431,7 @@ def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
     rows = {}
     for chapter in MODULES:
         table = records.load(chapter, "controlled")
-        if len(one := table[table["seed"] == 31]):
+        if len(one := table[table["seed"] == 31]):  # which alone has room wherever a claim asks for it
             rows[chapter] = one.assign(seed=99)
     found = replication.check(rows)
     repeated, of = replication.share(found)

@@ -47,8 +47,8 @@ def pack(data: Path, languages: Iterable[str], file: Path) -> tuple[int, str]:
         raise UserError(f"{data}: {torn[0]!r} has a name that ends a line in the middle; rename it")
     if file.is_dir():
         raise UserError(f"{file}: a folder; name a file with --out")
-    if file.exists() and not file.is_file():
-        raise UserError(f"{file}: no file; name one with --out")
+    if file.exists():
+        regular(file)
     draft = file.with_name(f".{file.name}.{os.getpid()}.tmp")  # of this process alone
     try:
         sums = "".join(f"{sha256(found[name])}  {name}\n" for name in sorted(found)).encode(errors="surrogateescape")

@@ -155,6 +155,7 @@
     for (const { name, bind, select } of spec.params ?? []) {
       if (bind !== "legend") continue;
       const labels = [...svg.querySelectorAll(select.fields.map((field) => `.${field}_legend_labels text`).join())];
+      if (!labels.length) continue;
       const show = () => {
         const picked = view.data(`${name}_store`).flatMap(({ values }) => values);
         labels.forEach((label) => label.setAttribute("aria-pressed", picked.includes(label.__data__.datum.value)));

@@ -72,21 +72,26 @@ def _fills_in(config: Any) -> bool:
 
 
 def _read(name: str, config: Any) -> Any:
-    """The model with its head that predicts what is masked, where there is one in the weights, or without; in single
-    precision, as its untrained twin is, whatever the file keeps."""
+    """The model with its head that predicts what is masked, where there is one in the weights, or without."""
     from transformers import AutoModel, AutoModelForMaskedLM
 
     missing: list[str] = []
     for kind in (AutoModelForMaskedLM, AutoModel) if _fills_in(config) else (AutoModel,):
-        model, found = _tried(
-            name, "weights", kind.from_pretrained, config=config, use_safetensors=True, output_loading_info=True,
-            dtype=torch.float32, **SAFE,
-        )  # fmt: skip
-        missing = sorted(weights for weights in found["missing_keys"] if "pooler." not in weights)  # not read here
+        model, missing = weights(name, kind, config=config)
         if not missing:
             model.config.use_cache = False
             return model.get_encoder() if config.is_encoder_decoder else model
     raise UserError(f"{name}: the weights lack {missing[0]}; copy the model again")
+
+
+def weights(name: str, kind: Any, **options: Any) -> tuple[Any, list[str]]:
+    """A model of that ``kind`` of ``transformers``, in single precision, whatever the file keeps, and the names of what
+    its file lacks of what is read here. No pickle is read. Raises :class:`UserError` on a file that is none."""
+    model, found = _tried(
+        name, "weights", kind.from_pretrained, use_safetensors=True, output_loading_info=True, dtype=torch.float32,
+        **SAFE, **options,
+    )  # fmt: skip
+    return model, sorted(lacking for lacking in found["missing_keys"] if "pooler." not in lacking)
 
 
 def _begin(tokenizer: Any) -> None:

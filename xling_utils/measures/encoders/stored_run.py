@@ -8,18 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from safetensors.numpy import load_file
 
 from xling_utils import corpora
-from xling_utils.core.errors import UserError, first_line
+from xling_utils.core.errors import UserError
 from xling_utils.core.scales import Scale
 from xling_utils.core.specs import EncoderSpec
-from xling_utils.measures.encoders import hidden_states
+from xling_utils.measures.encoders import hidden_states, hub
 from xling_utils.measures.encoders.hidden_states import LanguageModel
 from xling_utils.measures.encoders.representations import contextual_words, static_words
 from xling_utils.models import tokenization, transformers_format
@@ -137,17 +136,10 @@ def masked_lm(run: Run, language: str | None = None) -> LanguageModel:
         split_special_tokens=True,  # "[MASK]" written in the text is text
         model_input_names=["input_ids", "attention_mask", *["token_type_ids"] * model_spec.next_sentence],
     )  # fmt: skip
-    with hidden_states.silently():
-        folder = run.path / spoken if model_spec.separate else run.path
-        try:  # in single precision, whatever the file keeps
-            opened: Any = BertForMaskedLM.from_pretrained(
-                folder, dtype=torch.float32, use_safetensors=True, output_loading_info=True
-            )
-        except OSError as error:
-            raise UserError(f"{folder}: no weights that can be read ({first_line(error)})") from None
-    model, found = opened
-    if found["missing_keys"]:
-        raise UserError(f"{folder}: the weights lack {min(found['missing_keys'])}; copy the run again")
+    folder = run.path / spoken if model_spec.separate else run.path
+    model, missing = hub.weights(str(folder), BertForMaskedLM)
+    if missing:
+        raise UserError(f"{folder}: the weights lack {missing[0]}; copy the run again")
     return LanguageModel(model.to(hidden_states.device()).eval(), tokenizer)
 
 
