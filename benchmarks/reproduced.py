@@ -3,11 +3,12 @@
     python benchmarks/reproduced.py --data DIR [CHAPTER...]
 
 For each chapter the encoder is trained again that was, of those that a processor like this machine's has trained for
-its committed rows, the last to be finished; on as many threads as then, from an empty store in a temporary folder. It
-is measured at all that the chapter asks of it, and compared row by row with what is committed, in six digits. Where no
-processor of this name and these instructions has trained any, it is one of this name alone, or else of another, and the
-table says so: other processors round differently, and training makes much of little. Until 27 November 2026 names alone
-were noted, and of *AMD EPYC* some have instructions for bfloat16.
+its committed rows, the last to be finished (static vectors, where a GPU trained all encoders); on as many threads as
+then, in a temporary store that is empty at the start (chapters 5 and 6 have their encoder in common). It is measured at
+all that the chapter asks of it, and compared row by row with what is committed, in six digits. Where no processor of
+this name and these instructions has trained any, it is one of this name alone, or else of another, and the table says
+so: other processors round differently, and training makes much of little. Until 27 November 2026 names alone were
+noted, and of *AMD EPYC* some have instructions for bfloat16.
 """
 
 from __future__ import annotations
@@ -47,24 +48,24 @@ def main() -> None:
     names = args.chapter or [name for name in chapters.MODULES if len(records.provenance(name, SCALE))]
     head = ("chapter", "run", "languages", "seed", "trained on", "threads", "rows", "the same", "largest difference")
     print(f"{machine()}.\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
-    for name in names:
-        if found := chosen(name, args.data, quick=args.quick):
-            print(f"| {' | '.join(map(str, reproduced(name, *found, args.data)))} |", flush=True)
-        else:
-            print(f"{name}: a GPU trained all encoders of its committed rows", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as store:
+        os.environ["XLING_STORE"] = store
+        for name in names:
+            if found := chosen(name, args.data, quick=args.quick):
+                print(f"| {' | '.join(map(str, reproduced(name, *found, args.data)))} |", flush=True)
+            else:
+                print(f"{name}: a GPU trained all of its committed rows", file=sys.stderr)
 
 
 def reproduced(chapter: str, planned: chapters.Planned, committed: pd.Series, data: Path) -> tuple[object, ...]:
     """A row of the table: the run ``planned`` of ``chapter`` trained and measured again."""
     cores = sorted(os.sched_getaffinity(0))
-    with tempfile.TemporaryDirectory() as store:
-        os.environ["XLING_STORE"] = store
-        os.sched_setaffinity(0, cores[: int(committed["threads"])])  # a run by itself takes all that it may
-        try:
-            kept = chapters.prepare({chapter: [planned]}, scale(SCALE), Compute(data))
-        finally:
-            os.sched_setaffinity(0, cores)
-        rows = pd.concat([kept_rows.load(path) for path in kept.values()], ignore_index=True)
+    os.sched_setaffinity(0, cores[: int(committed["threads"])])  # a run by itself takes all that it may
+    try:
+        kept = chapters.prepare({chapter: [planned]}, scale(SCALE), Compute(data))
+    finally:
+        os.sched_setaffinity(0, cores)
+    rows = pd.concat([kept_rows.load(path) for path in kept.values()], ignore_index=True)
     live = chapters.labelled(chapter, dict(planned.condition), planned.spec.seed, rows, SCALE)
     recorded = records.load(chapter, SCALE)
     alone = recorded["beside"].isna() if "beside" in recorded else True
@@ -84,8 +85,10 @@ def chosen(chapter: str, data: Path, *, quick: bool) -> tuple[chapters.Planned, 
     runs = records.provenance(chapter, SCALE)
     runs = runs.assign(of=[run_from_dict(json.loads(spec)) for spec in runs["spec"]])
     on_processor = ~runs["processor"].str.contains("NVIDIA")
-    if not quick:
-        on_processor &= runs["of"].map(lambda of: isinstance(of.model, EncoderSpec) and of.training is not None)
+    if not quick:  # an encoder, and static vectors where a GPU trained all encoders
+        encoders = runs["of"].map(lambda of: isinstance(of.model, EncoderSpec))
+        trained = runs["of"].map(lambda of: of.training is not None)
+        on_processor &= trained if (on_processor & trained).any() else ~encoders
     runs = runs[on_processor]
     here = environment(threads=1, processes=1)["processor"]
     like = runs["processor"].map({here: 2, here.partition(", ")[0]: 1}).fillna(0)
