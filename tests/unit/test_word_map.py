@@ -85,8 +85,23 @@ def test_no_name_lies_on_another() -> None:
             for language, x, y in (("en", *place[:2]), ("fr", *place[2:]))
         ]
     )
-    assert map_shapes._apart(frame, ["cat"], "en", 1.0) == {"cat", "sea"}, (
+    assert map_shapes._apart(frame, ["cat"], "en", 1.0) == ["cat", "sea"], (
         "a pair in one place is written on both sides"
     )
-    assert map_shapes._apart(frame, ["dog"], "en", 1.0) == {"dog", "sea"}
-    assert map_shapes._apart(frame.assign(x=frame["x"] + 0.45), ["sea"], "en", 1.0) == {"cat"}, "names do not leave"
+    assert map_shapes._apart(frame, ["dog"], "en", 1.0) == ["dog", "sea"]
+    assert map_shapes._apart(frame.assign(x=frame["x"] + 0.45), ["sea"], "en", 1.0) == ["cat"], "names do not leave"
+
+
+def test_in_no_frame_lies_a_name_on_another() -> None:
+    at = {("cat", 0): 0.0, ("dog", 0): 0.01, ("cat", 1): -1.0, ("dog", 1): 1.0}
+    rows = pd.DataFrame(
+        [
+            {"frame": frame, "step": frame, "alignment": 0.1, "chance": 0.05, "concept": concept, "word": concept,
+             "language": language, "x": 0.0, "y": y, "world": "real text"}
+            for (concept, frame), y in at.items() for language in ("en", "fr")
+        ]
+    )  # fmt: skip
+    spec = map_shapes.word_map(rows, languages=("en", "fr"), worlds=["real text"], first=["dog"], description="A map")
+    (table,) = spec.to_dict()["datasets"].values()
+    named = {(row["concept"], row["frame"]): row["named"] for row in table}
+    assert named == {("cat", 0): False, ("dog", 0): True, ("cat", 1): True, ("dog", 1): True}

@@ -24,7 +24,8 @@ def word_map(
 ) -> alt.LayerChart:
     """A mark for each word at ``x``, ``y``, a line from each to its translation, and what the frame is, in words; the
     frame and the ``world`` are chosen below. As many names are written as lie apart in the last frame, those of the
-    concepts ``first`` before others; of the one language right of the mark, of the other left of it.
+    concepts ``first`` before others, and in each frame those of them that lie apart there; of the one language right
+    of the mark, of the other left of it.
 
     ``rows`` has columns ``frame``, ``step``, ``alignment``, ``chance``, ``concept``, ``language`` (one of two),
     ``word`` and ``world``."""
@@ -38,11 +39,15 @@ def word_map(
     widest = 1.08 * float(rows[["x", "y"]].abs().to_numpy().max())
     plane = alt.Scale(domain=[-widest, widest])  # of all frames; a direction of a projection has no unit, so no axis
     names = [LANGUAGE_NAMES[language] for language in languages]
+    ended = rows[rows["frame"] == last]
+    names_of = {of: _apart(table, first, languages[0], widest) for of, table in ended.groupby("world")}
     apart = {
-        world: _apart(rows[(rows["frame"] == last) & (rows["world"] == world)], first, languages[0], widest)
-        for world in worlds
+        key: _apart(table[table["concept"].isin(names_of[key[0]])], names_of[key[0]], languages[0], widest)
+        for key, table in rows.groupby(["world", "frame"])
     }
-    named = [concept in apart[world] for concept, world in zip(rows["concept"], rows["world"], strict=True)]
+    named = [
+        concept in apart[of, at] for concept, of, at in zip(rows["concept"], rows["world"], rows["frame"], strict=True)
+    ]
     shown = (
         alt.Chart(rows.assign(language=rows["language"].map(LANGUAGE_NAMES), named=named))
         .transform_filter("datum.frame == frame_shown && datum.world == world_shown")
@@ -75,10 +80,11 @@ def word_map(
     return framed(alt.layer(joined, marks, *written, said).add_params(frame, world), description, HEIGHT)
 
 
-def _apart(frame: pd.DataFrame, first: Sequence[str], right: str, widest: float) -> set[str]:
-    """Concepts of a ``frame`` whose names lie on none of the others; names of the language ``right`` stand there."""
+def _apart(frame: pd.DataFrame, first: Sequence[str], right: str, widest: float) -> list[str]:
+    """Concepts of a ``frame`` whose names lie on none of the others, those ``first`` before others; names of the
+    language ``right`` stand there."""
     placed: list[tuple[float, float, float]] = []
-    chosen: set[str] = set()
+    chosen: list[str] = []
     of = dict(list(frame.groupby("concept")))
     for concept in dict.fromkeys([*first, *of]):
         own = []
@@ -88,7 +94,7 @@ def _apart(frame: pd.DataFrame, first: Sequence[str], right: str, widest: float)
             own.append((x, x + long, y) if word.language == right else (x - long, x, y))
         inside = all(left > 0 and end < NARROW for left, end, _ in own)
         if own and inside and not any(_meet(each, other) for each in own for other in placed):
-            chosen.add(concept)
+            chosen.append(concept)
             placed += own
     return chosen
 
