@@ -95,7 +95,7 @@ cka.heat_map(chapter.both)
 # .01<!-- value: gained by an encoder in common, French --> (−.01<!-- value: gained by an encoder in common, French low --> to .04<!-- value: gained by an encoder in common, French high -->), with Chinese it costs
 # .12<!-- value: lost by an encoder in common, Chinese -->. Why, the runs do not tell.
 # Note how high the floor is at the bottom: translations have about as many tokens, which first weights show as well. Two encoders that have *both* learned nothing are about as alike as two that were trained, and on real text more
-# ({ref}`the log <negative-length>`): likeness is not what was learned.
+# ({ref}`the log <negative-length>`): likeness alone does not show that anything was learned.
 
 # %% [markdown]
 # ## A rotation
