@@ -249,6 +249,23 @@ def test_two_callers_train_a_run_once(store: RunStore) -> None:
     assert results[0].provenance["began"] == 0
 
 
+def test_who_waits_for_a_run_is_told(store: RunStore, capfd: pytest.CaptureFixture[str]) -> None:
+    wanted, told = spec(1), []
+
+    def said() -> bool:
+        told.append(capfd.readouterr().err)
+        return "another process trains run" in "".join(told)
+
+    caller = threading.Thread(target=ensure, args=([wanted],), kwargs={"store": store, "worker": WORKER})
+    with store.lock(key_of(wanted)):
+        caller.start()
+        wait_for(said)
+        assert store.get(key_of(wanted), locked=True) is None
+    caller.join()
+    assert store.get(key_of(wanted)) is not None
+    assert f"another process trains run {key_of(wanted)}; waiting for it" in "".join(told)
+
+
 @pytest.fixture
 def everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Puts the counting function into every Python process that is started."""

@@ -91,7 +91,9 @@ def _train_and_store(request: dict[str, Any], process: _Process) -> None:
     specs = {run["key"]: run_from_dict(run["spec"]) for run in (request, *request.get("also", ()))}
     with ExitStack() as locks:
         for key in sorted(specs):  # in one order: two stacks never wait for each other
-            locks.enter_context(store.lock(key))
+            if not locks.enter_context(store.lock(key, wait=False)):
+                emit({"event": "note", "message": f"another process trains run {key}; waiting for it"})
+                locks.enter_context(store.lock(key))
         # Another process may have trained them while we waited.
         missing = {key: spec for key, spec in specs.items() if store.get(key, locked=True) is None}
         if missing:
