@@ -472,6 +472,20 @@ def test_chart_offers_its_data(sample_html: Path, browser: Browser) -> None:
     assert lines[:2] == ["encoder,0,0", "static vectors,0,0.4"] and lines[-1] == "static vectors,29,0.496667"
 
 
+def test_a_saved_or_printed_chart_says_what_was_chosen(book: Path, browser: Browser) -> None:
+    browser.open(book / "notebooks/03_overlap.html")
+    browser.run(OUTSIDE, "inference")
+    saved = browser.driver.execute_async_script(
+        "const done = arguments[0]; HTMLAnchorElement.prototype.click = function () { done(this.download); };"
+        "document.querySelector('#fig-overlap .chart-tools button').click();"
+    )
+    assert saved.startswith("fig-overlap-") and "-inference" in saved and saved.endswith(".png")
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    written = browser.run("return document.querySelector('#fig-overlap .vega-bindings').innerText")
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert "inference" in written
+
+
 def test_widget_shows_its_saved_state(sample_html: Path, browser: Browser) -> None:
     browser.open(sample_html / "notebooks" / "01_sample.html")
     assert browser.run("return document.querySelector('.widget-readout').textContent.trim()") == "3"

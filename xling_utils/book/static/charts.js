@@ -110,6 +110,7 @@
 
   const tools = (host, spec, view) => {
     const name = host.closest("figure")?.id || "chart";
+    const shown = () => controls(spec).map((control) => String(view.signal(control)).replace(/[^\p{L}\p{N}.]+/gu, "-"));
     const bar = document.createElement("div");
     bar.className = "chart-tools";
     const button = (label, title, action) => {
@@ -122,7 +123,7 @@
     };
     for (const kind of ["png", "svg"])
       button(kind.toUpperCase(), `Save this chart as ${kind.toUpperCase()}`, async () =>
-        save(`${name}.${kind}`, await view.toImageURL(kind, 2)),
+        save(`${[name, ...shown()].join("-")}.${kind}`, await view.toImageURL(kind, 2)),
       );
     // The largest table, and values beside it such as chance; not what only places a line or a heading.
     const all = Object.values(spec.datasets ?? {}).filter((rows) => Array.isArray(rows) && rows.length);
@@ -139,9 +140,11 @@
     host.after(bar);
   };
 
+  const controls = (spec) => (spec.params ?? []).filter(({ bind }) => bind?.input).map(({ name }) => name);
+
   // What a reader has chosen: the controls below a chart, and the entries of its legend.
   const choices = (spec, view) => {
-    const names = (spec.params ?? []).filter(({ bind }) => bind?.input).map(({ name }) => name);
+    const names = controls(spec);
     return view.getState({
       signals: (name) => names.includes(name),
       data: (name) => name.endsWith("_store"),
