@@ -274,6 +274,13 @@ def test_legend_of_a_chart_selects(sample_html: Path, browser: Browser) -> None:
 PRESSED = "return [...document.querySelectorAll('#fig-sample [aria-pressed]')].map((entry) => entry.ariaPressed)"
 
 
+def test_a_second_click_in_a_legend_takes_the_first_back(sample_html: Path, browser: Browser) -> None:
+    browser.open(sample_html / "notebooks" / "01_sample.html")
+    for pressed in ("true", "false"):
+        browser.click("#fig-sample [aria-pressed]")
+        browser.wait(lambda pressed=pressed: browser.run(PRESSED) == [pressed, "false"], "the legend does not say it")
+
+
 def test_legend_of_a_chart_selects_by_the_keyboard(sample_html: Path, browser: Browser) -> None:
     browser.open(sample_html / "notebooks" / "01_sample.html")
     shown = "return document.querySelector('#fig-sample svg .role-mark').closest('svg').innerHTML.match(/opacity=.../g)"

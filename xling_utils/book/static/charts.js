@@ -152,8 +152,8 @@
     });
   };
 
-  // What a click in a legend picks, Enter and the space bar pick, too; of an entry that is picked, all are there again.
-  const pickByKeyboard = (host, spec, view) => {
+  // What a click in a legend picks, Enter and the space bar pick, too. By one that is picked all are there again.
+  const pickInLegend = (host, spec, view) => {
     const svg = host.querySelector("svg");
     for (const { name, bind, select } of spec.params ?? []) {
       if (bind !== "legend") continue;
@@ -169,8 +169,12 @@
         label.addEventListener("keydown", (event) => {
           if (event.key !== "Enter" && event.key !== " ") return;
           event.preventDefault(); // the space bar would scroll
-          const whole = label.ariaPressed === "true" && !event.shiftKey;
-          (whole ? svg : label).dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey: event.shiftKey }));
+          label.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey: event.shiftKey }));
+        });
+        label.addEventListener("click", (event) => {
+          if (label.ariaPressed !== "true" || event.shiftKey) return;
+          event.stopPropagation();
+          svg.dispatchEvent(new MouseEvent("click", { bubbles: true })); // beside all entries
         });
       }
       // Vega calls a legend a picture, in which nothing could be pressed, whenever it draws it.
@@ -228,7 +232,7 @@
     canvas.querySelector("svg").addEventListener("click", tellOnTap);
     if (chosen) await drawn.view.setState(chosen).runAsync();
     if (isSingle(spec)) refit(host, whole, drawn.view, width);
-    pickByKeyboard(host, spec, drawn.view);
+    pickInLegend(host, spec, drawn.view);
     tools(host, spec, drawn.view);
     host.dataset.state = "drawn";
   };
