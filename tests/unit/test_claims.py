@@ -443,21 +443,31 @@ def test_a_seed_that_repeats_the_others_repeats_the_verdicts() -> None:
     assert len(decided) and decided["new"].notna().all()
     assert of == found.loc[found["verdict"] != OPEN, "claim"].nunique(), "what cannot be told twice is not counted"
     turned = {chapter: table.assign(value=-table["value"]) for chapter, table in rows.items()}
-    assert replication.share(replication.check(turned))[0] < repeated
+    assert not replication.contradicted(found)
+    opposed = replication.check(turned)
+    assert replication.share(opposed)[0] < repeated and len(replication.contradicted(opposed)) > 20
+
+
+def test_a_seed_contradicts_what_it_neither_repeats_nor_was_foreseen_by() -> None:
+    found = pd.DataFrame(
+        [("A", HOLDS, False, True), ("B", HOLDS, False, False), ("C", FAILS, True, False), ("D", OPEN, False, False)],
+        columns=["claim", "verdict", "repeated", "foreseen"],
+    )
+    assert replication.fragile(found) == ["A", "B"] and replication.contradicted(found) == ["B"]
 
 
 @pytest.mark.parametrize(("new", "repeated"), [(0.01, True), (-0.5, True), (0.05, False), (float("nan"), False)])
 def test_an_effect_too_small_to_matter_is_so_again(new: float, repeated: bool) -> None:
     slight = Sample((0.004, -0.003, 0.002, 0.001, -0.001), "seeds")
     found = part(Predicate("x", above=0.0), "", slight, matters=0.02)
-    assert replication._repeats(found, new, FAILS, 1, "fr") is repeated
+    assert replication._repeats(found, new, FAILS) is repeated
 
 
 def test_what_cannot_be_told_is_so_again_where_seeds_of_its_language_predict_it() -> None:
     values, languages = (0.31, 0.28, 0.30, -0.02, -0.05, 0.01), ("fr", "fr", "fr", "hi", "hi", "hi")
     found = part(Predicate("x", above=0.2), "", Sample(values, "seeds", languages))
-    assert replication._repeats(found, 0.29, OPEN, 1, "fr") and not replication._repeats(found, 0.29, OPEN, 1, "hi")
-    assert replication._repeats(found, -0.02, OPEN, 1, "hi") and not replication._repeats(found, 0.15, OPEN, 1, "fr")
+    assert replication._predicted(found, 0.29, 1, "fr") and not replication._predicted(found, 0.29, 1, "hi")
+    assert replication._predicted(found, -0.02, 1, "hi") and not replication._predicted(found, 0.15, 1, "fr")
 
 
 @pytest.mark.parametrize("seeds", [{"fr": 3, "hi": 3}, {"fr": 4, "hi": 2, "ru": 2, "zh": 2}])

@@ -135,11 +135,14 @@ def check() -> str:
     listed = {claim.id for claim in ledger.load().claims}
     rows = [_checked(row, listed) for row in found.to_dict("records")]
     head = ("claim", "test", "verdict", "recorded", f"seed {seed}", "repeated", "by recorded seeds")
-    fragile = ", ".join(_named(name, listed) for name in replication.fragile(found)) or "none"
+    names = (replication.fragile(found), replication.contradicted(found))
+    fragile, contradicted = (", ".join(_named(name, listed) for name in each) or "none" for each in names)
     return (
         f"<p>Seed {seed} was drawn at random, after the plan was frozen. It repeats "
         f"<b>{repeated} of {of}</b> decided verdicts ({100 * repeated / of:.0f} %). A recorded seed repeats "
-        f"{100 * replication.expected(found):.0f} % of them by itself, on average. Not repeated: {fragile}.</p>"
+        f"{100 * replication.expected(found):.0f} % of them by itself, on average. Not repeated: {fragile}. "
+        f"Contradicted, as the seed does not lie where the recorded ones predict it either: {contradicted} "
+        f"({len(names[1])} of {of}).</p>"
         f"<details><summary>Every test</summary>{_table(head, rows)}</details>"
     )
 

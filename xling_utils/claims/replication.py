@@ -13,7 +13,6 @@ from xling_utils.chapters import records
 from xling_utils.claims import ledger
 from xling_utils.claims.verdicts import (
     DECIDED,
-    FAILS,
     HOLDS,
     IN_PART,
     LEVEL,
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
 SCALE = "controlled"
 FILE = "claims.check.csv"
-COLUMNS = ("claim", "test", "verdict", "value", "low", "high", "n", "new", "repeated", "alone", "seed")
+COLUMNS = ("claim", "test", "verdict", "value", "low", "high", "n", "new", "repeated", "foreseen", "alone", "seed")
 
 
 def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
@@ -78,11 +77,13 @@ def _languages(recorded: pd.DataFrame) -> Sequence[str]:
 
 def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Every test of every claim that more than one seed is recorded of: ``claim, test, verdict, value, low, high, n``
-    of the recorded seeds, ``new`` of the one in ``rows`` (chapter -> rows), and whether it is ``repeated``.
+    of the recorded seeds, ``new`` of the one in ``rows`` (chapter -> rows), and whether it is ``repeated``, and was
+    ``foreseen``.
 
     A decided verdict is repeated if the new seed, alone, lies on the side of the bound that it says, in every test that
-    it rests on; "cannot tell" if every test of the new seed lies where the recorded seeds predict it: in their 95 %
-    prediction interval (Student's), corrected for the tests of the claim (Bonferroni).
+    it rests on. The seed is foreseen if it lies, in every test, where the recorded seeds predict one more: in their
+    95 % prediction interval (Student's), corrected for the tests of the claim (Bonferroni); with that "cannot tell" is
+    repeated, too. One that is neither contradicts the verdict.
     """
     import pandas as pd
 
@@ -91,12 +92,12 @@ def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     for before in ledger.findings(SCALE):
         parts, name = _parts(before, rows), before.claim.id
         values = new.get(name, {})
-        again = _again(before, parts, values, rows)
+        again, foreseen = _again(before, parts, values, rows), _foreseen(before, parts, values, rows)
         for part in parts:
             at = part.interval
             found.append(
                 {"claim": name, "test": part.text, "verdict": before.verdict, "value": at.value, "low": at.low,
-                 "high": at.high, "n": at.n, "new": values.get(part.text), "repeated": again}
+                 "high": at.high, "n": at.n, "new": values.get(part.text), "repeated": again, "foreseen": foreseen}
             )  # fmt: skip
     return pd.DataFrame(found)
 
@@ -136,8 +137,17 @@ def _parts(before: Finding, rows: Container[str]) -> list[Part]:
 
 def _again(before: Finding, parts: Sequence[Part], new: Mapping[str, float], rows: Mapping[str, pd.DataFrame]) -> bool:
     """Whether one seed, whose ``rows`` gave the ``new`` value of each test, repeats a finding."""
+    if before.verdict not in DECIDED:
+        return _foreseen(before, parts, new, rows)
+    return all(_repeats(part, new.get(part.text, math.nan), before.verdict) for part in parts)
+
+
+def _foreseen(
+    before: Finding, parts: Sequence[Part], new: Mapping[str, float], rows: Mapping[str, pd.DataFrame]
+) -> bool:
+    """Whether one seed, whose ``rows`` gave the ``new`` value of each test, lies where those of a finding predict."""
     language = _languages(rows[before.claim.chapter])[0] if parts else ""
-    return all(_repeats(part, new.get(part.text, math.nan), before.verdict, len(parts), language) for part in parts)
+    return all(_predicted(part, new.get(part.text, math.nan), len(parts), language) for part in parts)
 
 
 def _recorded_too(rows: pd.DataFrame, chapter: str) -> pd.DataFrame:
@@ -149,12 +159,14 @@ def _recorded_too(rows: pd.DataFrame, chapter: str) -> pd.DataFrame:
     return rows[kept.to_numpy()]
 
 
-def _repeats(part: Part, new: float, verdict: str, tests: int, language: str) -> bool:
+def _repeats(part: Part, new: float, verdict: str) -> bool:
     if verdict in (HOLDS, IN_PART):
         return part.lean != HOLDS or keeps(part.test, new)
-    if verdict == FAILS:
-        short = 2 * part.p[2] <= LEVEL  # of what matters, or of the bound itself
-        return not short or margin(part.test, new) <= part.matters
+    short = 2 * part.p[2] <= LEVEL  # of what matters, or of the bound itself
+    return not short or margin(part.test, new) <= part.matters
+
+
+def _predicted(part: Part, new: float, tests: int, language: str) -> bool:
     low, high = part.predicted(language, LEVEL / tests)
     return low <= new <= high
 
@@ -178,10 +190,10 @@ def committed() -> pd.DataFrame:
     found = files.table(path, COLUMNS, numbers=("value", "new", "alone", "seed"), dtype={"claim": "str", "test": "str"})
     if not (
         found[["alone", "seed"]].notna().all(axis=None)
-        and found["repeated"].isin([True, False]).all()
+        and found[["repeated", "foreseen"]].isin([True, False]).all(axis=None)
         and found["verdict"].isin(VERDICTS).all()
     ):
-        raise UserError(f"{path}: a row without seed, verdict, or whether it is repeated; restore the file")
+        raise UserError(f"{path}: a row without seed, verdict, or whether it is repeated or foreseen; restore the file")
     return found
 
 
@@ -189,6 +201,12 @@ def fragile(found: pd.DataFrame) -> list[str]:
     """The claims whose decided verdicts were not repeated."""
     decided = _decided(found)
     return [str(name) for name in decided.loc[~decided["repeated"].astype(bool), "claim"]]
+
+
+def contradicted(found: pd.DataFrame) -> list[str]:
+    """Those of them of which the seed was not foreseen either."""
+    unforeseen = {str(name) for name in found.loc[~found["foreseen"].astype(bool), "claim"]}
+    return [name for name in fragile(found) if name in unforeseen]
 
 
 def share(found: pd.DataFrame) -> tuple[int, int]:
