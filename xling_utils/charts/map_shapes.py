@@ -48,10 +48,8 @@ def word_map(
     named = [
         concept in apart[of, at] for concept, of, at in zip(rows["concept"], rows["world"], rows["frame"], strict=True)
     ]
-    shown = (
-        alt.Chart(rows.assign(language=rows["language"].map(LANGUAGE_NAMES), named=named))
-        .transform_filter("datum.frame == frame_shown && datum.world == world_shown")
-        .encode(x=alt.X("x:Q", title=None, axis=None, scale=plane), y=alt.Y("y:Q", title=None, axis=None, scale=plane))
+    shown = alt.Chart().encode(
+        x=alt.X("x:Q", title=None, axis=None, scale=plane), y=alt.Y("y:Q", title=None, axis=None, scale=plane)
     )
     joined = shown.mark_line(strokeWidth=1.2, color="#888888", opacity=0.7).encode(detail=alt.Detail("concept:N"))
     marks = shown.mark_point(size=42, filled=True, opacity=0.9).encode(
@@ -77,7 +75,10 @@ def word_map(
         .mark_text(align="left", baseline="top", fontSize=12, color="currentColor")
         .encode(x=alt.XValue(4), y=alt.YValue(2), text=alt.Text("said:N"))
     )
-    return framed(alt.layer(joined, marks, *written, said).add_params(frame, world), description, HEIGHT)
+    table = rows.assign(language=rows["language"].map(LANGUAGE_NAMES), named=named)
+    layers = alt.layer(joined, marks, *written, said, data=table).add_params(frame, world)
+    chosen = layers.transform_filter("datum.frame == frame_shown && datum.world == world_shown")
+    return framed(chosen, description, HEIGHT)
 
 
 def _apart(frame: pd.DataFrame, first: Sequence[str], right: str, widest: float) -> list[str]:

@@ -66,13 +66,15 @@
   // Legends in columns keep as many as have room for their longest entry.
   const LETTER = 6.8;
   const SYMBOL = 34;
-  const withLegendsFitted = (spec, width) =>
-    JSON.parse(JSON.stringify(spec), (_, value) => {
+  const withLegendsFitted = ({ datasets, ...spec }, width) => ({
+    datasets,
+    ...JSON.parse(JSON.stringify(spec), (_, value) => {
       if (!value?.legend?.columns || !value.scale?.domain) return value;
       const longest = Math.max(...value.scale.domain.map((name) => String(name).length));
       const room = Math.max(1, Math.floor(width / (longest * LETTER + SYMBOL)));
       return { ...value, legend: { ...value.legend, columns: Math.min(value.legend.columns, room) } };
-    });
+    }),
+  });
 
   // What a width changes beside the width itself.
   const shape = (spec, width) => JSON.stringify([isNarrow(width), withLegendsFitted({ ...spec, datasets: {} }, width)]);
@@ -272,6 +274,12 @@
     again(host);
   };
 
-  document.querySelectorAll(".vega-chart").forEach((host) => start(host));
+  // What is in sight is drawn at once, the rest when the browser has nothing else to do.
+  const idle = window.requestIdleCallback ?? setTimeout;
+  const all = [...document.querySelectorAll(".vega-chart")];
+  const inSight = (host) => host.getBoundingClientRect().top < innerHeight;
+  const below = all.filter((host) => !inSight(host));
+  const next = () => below.length && idle(() => Promise.resolve(start(below.shift())).finally(next));
+  Promise.all(all.filter(inSight).map((host) => start(host))).finally(next);
   window.bookCharts = { redraw };
 })();
