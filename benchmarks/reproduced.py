@@ -75,6 +75,7 @@ def reproduced(chapter: str, planned: chapters.Planned, committed: pd.Series, da
         counts = f"{len(live)} rows measured, {len(recorded)} committed, {len(both)} of a kind"
         raise SystemExit(f"{chapter}, run {committed['run']}: {counts}")
     apart = (both["live"] - both["recorded"]).abs()
+    apart[both["live"].isna() & both["recorded"].isna()] = 0.0  # a share of no tokens, both times
     languages = ", ".join(planned.spec.corpus.languages)
     of = committed["run"], languages, planned.spec.seed, committed["processor"], committed["threads"]
     return chapter, *of, len(both), int((apart == 0).sum()), f"{apart.max():.2g}"
