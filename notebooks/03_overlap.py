@@ -191,7 +191,7 @@ charts.show(overlap.mixed(chapter))
 # The domain, which did little for Conneau, Wu et al., looks large: with everyday sentences in French or Russian, English news
 # instead of English everyday sentences cost 62 %<!-- value: lost with other topics on real text -->
 # (41 %<!-- value: lost with other topics on real text low --> to 82 %<!-- value: lost with other topics on real text high -->) of what retrieval has above chance.
-# Four seeds are too few to decide it among so many tests; of inference and names they tell nothing. Nor is it a subject in common alone. The everyday sentences are Tatoeba's, which people translate into each other's languages: those that are tests here were taken out, but many
+# That it costs words is decided by four seeds, at the edge of the correction; of inference and names they tell nothing. Nor is it a subject in common alone. The everyday sentences are Tatoeba's, which people translate into each other's languages: those that are tests here were taken out, but many
 # sentences of the two texts say the same, and two halves of a wiki do not.
 
 # %% tags=["hide-input", "of-the-record"] mystnb={"figure": {"name": "fig-overlap-natural", "caption": "On real text, too, words align without a letter in common; without order less of it is left, but for Chinese.\n\nMeans over the recorded seeds of each language, and above them the mean of these with its 95 % interval; centred retrieval among the targets of the MUSE dictionary, XNLI, WikiAnn. Choose the measure below the chart."}}

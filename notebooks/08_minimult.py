@@ -109,8 +109,7 @@ charts.show(minimult.layers(chapter))
 # On two development seeds an encoder found less there when trained for as many steps as others of real text; here it takes twice as many. Five seeds
 # are recorded. Of positions they tell the same as the controlled world. With positions of its own the score is .03<!-- value: score with own positions on real text -->, nearly all of it
 # of one seed, and five seeds cannot tell it from what such encoders find untrained, next to nothing. Whether a reversed order leaves less than a tenth cannot be told. Seeds differ widely: the original's mean of .34<!-- value: score of the original on real text --> may be anything from .24<!-- value: score of the original on real text low --> to .45<!-- value: score of the original on real text high -->, so
-# that five of them cannot tell what special tokens of its own cost. The score without random words is above the original's, .46<!-- value: score without random words on real text -->; that to miss them costs little (claim M-03) is at the edge of the correction,
-# and cannot be told now. The larger encoder's mean is higher than the original's (.50<!-- value: score of the larger encoder on real text -->), and five seeds cannot tell it from the original's.
+# that five of them cannot tell what special tokens of its own cost. The score without random words is above the original's, .46<!-- value: score without random words on real text -->; that to miss them costs little (claim M-03) holds, at the edge of the correction. The larger encoder's mean is higher than the original's (.50<!-- value: score of the larger encoder on real text -->), and five seeds cannot tell it from the original's.
 
 # %% tags=["hide-input", "of-the-record"]
 real = chapter.on_real_text

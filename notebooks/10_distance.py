@@ -93,8 +93,8 @@ distance.figure(chapter)
 charts.show(distance.less(chapter))
 
 # %% [markdown] tags=["of-the-record"]
-# Two claims cannot be asked. With embeddings and most blocks of its own no language has names left, and of inference little: French, which had more, has lost more, and a language that had less could not lose as much. And a gap in inference
-# cannot be as large as one in names, where French has so little of it to begin with.
+# What is left of two claims cannot be asked. With embeddings and most blocks of its own no language has names left: French, which had more, has lost more, and a language that had less could not lose as much. Of inference it cannot be told which of the two loses more, though on real text it looks like
+# the distant one. And a gap in inference cannot be as large as one in names, where French has so little of it to begin with.
 
 # %% [markdown] tags=["of-the-record"]
 # ## On real text
@@ -134,7 +134,6 @@ charts.of_claims(claims.of_chapter(chapter))
 # - Chinese text is in simplified characters, and a part of its tests and of its dictionary in traditional ones, names among them ({ref}`the log <negative-script>`).
 # - On real text far fewer words of Chinese were switched than of French, for want of translations of one unit ({ref}`the log <negative-switched>`): that switching helps French more may be due to that. These runs are {ref}`to be trained anew <plan-review>`.
 # - Inference lies a few points above a guess in any second language, so that there is little room for a distance to show; and a rule that counts words and knows none is right more often in other languages than these encoders ({ref}`the log <negative-without-words>`).
-# - A second language with embeddings of its own begins with the first's positions, and what is left then hangs on that ({ref}`the log <negative-positions>`); those runs are {ref}`to be trained anew <plan-positions>`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The runs behind this page", "code_prompt_hide": "The runs behind this page"}
 charts.show(chapter.record())

@@ -194,6 +194,7 @@ def test_initialisation_follows_the_seed():
 
 
 LANGUAGES = ("en", "fr", "ru")
+LAYER_0 = ("words.weight", "positions.weight", "segments.weight", "norm.weight", "norm.bias", "decoder_bias")
 
 
 def parts(encoders: Encoders) -> dict[str, list[dict[str, torch.Tensor]]]:
@@ -207,21 +208,21 @@ def test_languages_own_what_is_separate_and_share_the_rest(embeddings, blocks):
     encoders = Encoders(spec, VOCABULARY, LANGUAGES)
     found = parts(encoders)
     for name, english in found["en"].items():
-        layer_0 = ("words.weight", "positions.weight", "segments.weight", "norm.weight", "norm.bias", "decoder_bias")
-        own = (embeddings and name in layer_0) or (name.startswith("blocks.") and int(name.split(".")[1]) < blocks)
+        own = (embeddings and name in LAYER_0) or (name.startswith("blocks.") and int(name.split(".")[1]) < blocks)
         for language in LANGUAGES[1:]:
             assert (found[language][name] is english) != own, name
     assert sum(p.numel() for p in encoders.parameters()) == parameter_count(spec, VOCABULARY, 3)
 
 
-def test_positions_of_their_own_start_unrelated_and_equally_far_apart():
+@pytest.mark.parametrize("embeddings", [False, True])
+def test_positions_of_their_own_start_unrelated_and_equally_far_apart(embeddings):
     torch.manual_seed(0)
-    spec = replace(SPEC, separate_positions=True)
+    spec = replace(SPEC, separate_embeddings=embeddings, separate_positions=True)
     encoders = Encoders(spec, VOCABULARY, LANGUAGES)
     found = parts(encoders)
     for name, english in found["en"].items():
         for language in LANGUAGES[1:]:
-            own = name in ("positions.weight", "segments.weight")
+            own = name in (LAYER_0 if embeddings else ("positions.weight", "segments.weight"))
             assert (found[language][name] is english) != own, name
     assert sum(p.numel() for p in encoders.parameters()) == parameter_count(spec, VOCABULARY, 3)
     english, russian = (found[language]["positions.weight"] for language in ("en", "ru"))

@@ -128,9 +128,9 @@ class EncoderSpec:
     """A BERT encoder: ``layers`` blocks of ``width``, ``heads`` attention heads, feed-forward of
     ``intermediate``, ``positions`` learned positions.
 
-    ``separate_embeddings`` gives every language an embedding layer (and a softmax) of its own, ``separate_blocks``
-    as many bottom blocks, ``separate_positions`` position and segment embeddings. ``next_sentence`` adds BERT's second
-    objective, with its pooler.
+    ``separate_embeddings`` gives every language an embedding layer (and a softmax) of its own, whose positions begin
+    alike, ``separate_blocks`` as many bottom blocks, ``separate_positions`` position and segment embeddings that begin
+    apart. ``next_sentence`` adds BERT's second objective, with its pooler.
     """
 
     layers: Some = 3

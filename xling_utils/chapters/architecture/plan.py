@@ -83,12 +83,13 @@ def _tokens(base: RunSpec) -> Levels:
 
 def _separate(base: RunSpec) -> Levels:
     third, most = (max(1, round(_encoder(base).layers * share)) for share in (3 / 8, 6 / 8))
+    apart = _with_model(base, separate_embeddings=True, separate_positions=True)
     return {
-        "embeddings": _with_model(base, separate_embeddings=True),
+        "embeddings": apart,
         "bottom third": _with_model(base, separate_blocks=third),
         "bottom two thirds": _with_model(base, separate_blocks=most),
-        "embeddings, bottom third": _with_model(base, separate_embeddings=True, separate_blocks=third),
-        BOTH: _with_model(base, separate_embeddings=True, separate_blocks=most),
+        "embeddings, bottom third": _with_model(apart, separate_blocks=third),
+        BOTH: _with_model(apart, separate_blocks=most),
     }
 
 
