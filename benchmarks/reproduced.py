@@ -85,12 +85,11 @@ def chosen(chapter: str, data: Path, *, quick: bool) -> tuple[chapters.Planned, 
     """A run of the plan of ``chapter`` that was trained on a processor, and its line of provenance, if there is one."""
     runs = records.provenance(chapter, SCALE)
     runs = runs.assign(of=[run_from_dict(json.loads(spec)) for spec in runs["spec"]])
-    on_processor = ~runs["processor"].str.contains("NVIDIA")
+    runs = runs[~runs["processor"].str.contains("NVIDIA")]
     if not quick:  # an encoder, and static vectors where a GPU trained all encoders
-        encoders = runs["of"].map(lambda of: isinstance(of.model, EncoderSpec))
         trained = runs["of"].map(lambda of: of.training is not None)
-        on_processor &= trained if (on_processor & trained).any() else ~encoders
-    runs = runs[on_processor]
+        static = runs["of"].map(lambda of: not isinstance(of.model, EncoderSpec))
+        runs = runs[trained if trained.any() else static]
     here = environment(threads=1, processes=1)["processor"]
     like = runs["processor"].map({here: 2, here.partition(", ")[0]: 1}).fillna(0)
     by = "seconds" if quick else "finished"
