@@ -456,6 +456,30 @@ def test_a_seed_contradicts_what_it_neither_repeats_nor_was_foreseen_by() -> Non
     assert replication.fragile(found) == ["A", "B"] and replication.contradicted(found) == ["B"]
 
 
+def test_a_verdict_is_held_against_seeds_that_it_was_made_without() -> None:
+    tables = {chapter: records.load(chapter, "controlled") for chapter in ("01_data_size", "08_minimult")}
+    recorded = {chapter: table[table["seed"].between(31, 38)] for chapter, table in tables.items()}
+    minimult = recorded["08_minimult"]
+    found = replication._left_out(recorded, "controlled")
+    assert len(found) > 15 and {times for _, times in found.values()} <= {1, 2, 3, 4}
+    repeated, of = (sum(counts) for counts in zip(*found.values(), strict=True))
+    assert 0.9 < repeated / of <= 1
+    odd = minimult["seed"].isin([31, 35])  # one fold, which now says the opposite
+    opposed = minimult.assign(value=minimult["value"].where(~odd, -minimult["value"]))
+    turned = replication._left_out({**recorded, "08_minimult": opposed}, "controlled")
+    assert found["M-01"] == found["M-04"] == (4, 4)
+    assert turned["M-01"] == (0, 1), "decided only where the odd ones are left out, which do not repeat it"
+    assert turned["A-01"] == found["A-01"]
+
+
+def test_of_every_partner_there_is_one_seed_in_each_part_that_is_left_out() -> None:
+    chapter = records.load("04_architecture", "controlled")
+    partner = chapter[chapter["target"] != "en"].groupby("seed")["target"].first()
+    every = replication._seeds(replication._recorded())
+    for first in range(folds := replication.FOLDS["controlled"]):
+        assert sorted(partner.reindex(every[first::folds]).dropna()) == sorted(set(partner))
+
+
 @pytest.mark.parametrize(("new", "repeated"), [(0.01, True), (-0.5, True), (0.05, False), (float("nan"), False)])
 def test_an_effect_too_small_to_matter_is_so_again(new: float, repeated: bool) -> None:
     slight = Sample((0.004, -0.003, 0.002, 0.001, -0.001), "seeds")

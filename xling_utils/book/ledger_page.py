@@ -18,6 +18,10 @@ from xling_utils.claims.verdicts import CRITERIA, DECIDED, DECIDES, FAILS, HOLDS
 from xling_utils.core.templates import rendered
 
 PLACES = {"controlled": "in the controlled world", "natural": "on real text"}
+LEFT_OUT = {
+    "controlled": "each fourth seed left out, so that of every partner there is one among them",
+    "natural": "one seed left out at a time",
+}
 SHOWN = tuple(PLACES)
 """The scales on the page; what the papers' scale would take is said once, above them."""
 PAPERS, OTHERS = ("A", "B", "C", "D", "E"), ("peer", "control")
@@ -145,6 +149,19 @@ def check() -> str:
         f"({len(names[1])} of {of}).</p>"
         f"<details><summary>Every test</summary>{_table(head, rows)}</details>"
     )
+
+
+def left_out() -> str:
+    """HTML: how often seeds repeat verdicts that were decided without them."""
+    listed = {claim.id for claim in ledger.load().claims}
+    told = []
+    for scale, leaving in LEFT_OUT.items():
+        found = replication.left_out(scale)
+        repeated, of = (sum(counts) for counts in zip(*found.values(), strict=True))
+        fragile = ", ".join(_named(name, listed) for name, (again, times) in found.items() if again < times) or "none"
+        share = f"<b>{repeated} of {of}</b> decided verdicts ({100 * repeated / of:.0f} %)"
+        told.append(f"<p>{PLACES[scale].capitalize()}, {leaving}: {share} are repeated. Not always: {fragile}.</p>")
+    return "".join(told)
 
 
 def _checked(row: Mapping[str, Any], listed: Set[str]) -> tuple[str, ...]:

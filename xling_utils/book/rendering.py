@@ -189,7 +189,7 @@ def filled(page: bytes, fills: Fills = NO_FILLS) -> bytes:
         from xling_utils.book import deviations, experiments, front_page
         from xling_utils.book import ledger_page as ledger
 
-        tables = (ledger.page, ledger.summary, ledger.check, ledger.criteria, ledger.power)
+        tables = (ledger.page, ledger.summary, ledger.check, ledger.left_out, ledger.criteria, ledger.power)
         markup = {f"ledger {table.__name__}": table for table in tables}
         markup |= {f"figure {name}": partial(front_page.figure, name) for name in front_page.FIGURES}
         markup["figure verdicts"] = partial(ledger.summary, len(front_page.FIGURES) + 1)

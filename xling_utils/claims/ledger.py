@@ -32,7 +32,7 @@ def findings(scale: str) -> list[Finding]:
     """Every claim at ``scale``, tested on the committed rows."""
     if scale == "paper":
         return [Finding(claim, scale, UNTESTED, reason=PAPER_SCALE) for claim in load().claims]
-    return _findings(scale, _made_of(scale))
+    return _findings(scale, made_of(scale))
 
 
 @cache
@@ -50,7 +50,7 @@ def findings_of_language(language: str, chapter: str, scale: str) -> list[Findin
         read = records.of_one_recipe([chapter], scale)
         return load().test({name: _of_language(rows, language) for name, rows in read.items()}, scale, alone=True)
 
-    return _kept(f"{chapter}.{scale}.{language}", scale, _made_of(scale), test)
+    return _kept(f"{chapter}.{scale}.{language}", scale, made_of(scale), test)
 
 
 def _of_language(rows: pd.DataFrame, language: str) -> pd.DataFrame:
@@ -59,7 +59,8 @@ def _of_language(rows: pd.DataFrame, language: str) -> pd.DataFrame:
     return rows[of & (beside.isna() | (beside == language))]
 
 
-def _made_of(scale: str) -> str:
+def made_of(scale: str) -> str:
+    """The identity of all that the findings of ``scale`` are made of."""
     read = [root() / "book/claims.yml", *sorted((root() / "book/records").glob(f"*.{scale}*.csv"))]
     return identity.of(identity.package(), canonical_json(scale_of(scale)), *read)
 

@@ -1,9 +1,11 @@
-"""Does a seed that was never used say the same? One more seed of everything, held against every verdict."""
+"""Do other seeds say the same? One more seed of everything, held against every verdict; and seeds that are left out of
+the verdicts, held against these."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -16,13 +18,12 @@ from xling_utils.claims.verdicts import (
     HOLDS,
     IN_PART,
     LEVEL,
-    UNTESTED,
     VERDICTS,
     Part,
     keeps,
     margin,
 )
-from xling_utils.core import files
+from xling_utils.core import files, kept_text
 from xling_utils.core.errors import UserError
 from xling_utils.core.scales import DEVELOPMENT_SEEDS, scale
 from xling_utils.core.specs import LANGUAGES
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from xling_utils.claims.testing import Finding
 
 SCALE = "controlled"
+FOLDS = {"controlled": 4}
+"""Parts that seeds are dealt into, as they come: here each has one of every partner; elsewhere a seed is one."""
 FILE = "claims.check.csv"
 COLUMNS = ("claim", "test", "verdict", "value", "low", "high", "n", "new", "repeated", "foreseen", "alone", "seed")
 
@@ -61,9 +64,15 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
     return {c: chapters.table(c, SCALE, spoken[c], 1, "all", compute, first_seed=seed) for c in spoken}
 
 
-def _recorded() -> dict[str, pd.DataFrame]:
+def _recorded(scale: str = SCALE) -> dict[str, pd.DataFrame]:
     claimed = dict.fromkeys(claim.chapter for claim in ledger.load().claims)
-    return {chapter: records.load(chapter, SCALE) for chapter in claimed}
+    return {chapter: records.load(chapter, scale) for chapter in claimed}
+
+
+def _of_seeds(recorded: Mapping[str, pd.DataFrame], seeds: Collection[int]) -> dict[str, pd.DataFrame]:
+    """The rows of ``seeds``, without chapters that they have none of."""
+    kept = {chapter: table[table["seed"].isin(seeds)] for chapter, table in recorded.items()}
+    return {chapter: table for chapter, table in kept.items() if len(table)}
 
 
 def _seeds(recorded: Mapping[str, pd.DataFrame]) -> list[int]:
@@ -88,7 +97,7 @@ def check(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
     found = []
-    new = _values(rows)
+    new = ledger.load().values({chapter: _recorded_too(table, chapter) for chapter, table in rows.items()}, SCALE)
     for before in ledger.findings(SCALE):
         parts, name = _parts(before, rows), before.claim.id
         values = new.get(name, {})
@@ -106,9 +115,9 @@ def power(seeds: Sequence[int] = ()) -> dict[str, float]:
     """Claim -> the share of the recorded ``seeds`` (all, if none is named) that repeat its verdict, each by itself, as
     :func:`check` asks it, of those that have its runs: what a single seed can be expected to see of a verdict that is
     right."""
-    recorded = {chapter: table for chapter, table in _recorded().items() if len(table)}
-    each = [{c: table[table["seed"] == seed] for c, table in recorded.items()} for seed in seeds or _seeds(recorded)]
-    alone = [(_values(rows), rows) for rows in each]
+    recorded, known = _recorded(), ledger.load()
+    each = [_of_seeds(recorded, [seed]) for seed in seeds or _seeds(recorded)]
+    alone = [(known.values(rows, SCALE), rows) for rows in each]
     asked = [(before, _parts(before, recorded)) for before in ledger.findings(SCALE)]
     repeated = {
         before.claim.id: [
@@ -120,15 +129,28 @@ def power(seeds: Sequence[int] = ()) -> dict[str, float]:
     return {claim: fmean(seen) for claim, seen in repeated.items() if seen}
 
 
-def _values(rows: Mapping[str, pd.DataFrame]) -> dict[str, dict[str, float]]:
-    """Claim -> test -> its value on the rows of one seed, in what is recorded; without claims whose runs it lacks."""
-    same = {chapter: _recorded_too(table, chapter) for chapter, table in rows.items()}
-    found = ledger.load().test(same, SCALE, alone=True)
-    return {
-        finding.claim.id: {part.text: part.interval.value for part in finding.parts}
-        for finding in found
-        if finding.verdict != UNTESTED
-    }
+def left_out(scale: str) -> dict[str, tuple[int, int]]:
+    """Cross-validation of the recorded seeds of ``scale``, dealt into ``FOLDS``: each fold is left out once, and
+    verdicts are made of the others. Claim -> how many of the folds that have its runs repeat its verdict, as
+    :func:`check` asks it of one seed, of those without which it is decided."""
+
+    path = ledger.root() / f"_build/ledger/{scale}.left_out.json"
+    kept = kept_text.once(path, ledger.made_of(scale), lambda: json.dumps(_left_out(_recorded(scale), scale)))
+    return {claim: (repeated, of) for claim, (repeated, of) in json.loads(kept).items()}
+
+
+def _left_out(recorded: Mapping[str, pd.DataFrame], scale: str) -> dict[str, tuple[int, int]]:
+    known, seeds = ledger.load(), _seeds(recorded)
+    folds = FOLDS.get(scale, len(seeds))
+    found: dict[str, list[bool]] = {}
+    for out in (seeds[first::folds] for first in range(folds)):
+        values = known.values(_of_seeds(recorded, out), scale)
+        for before in known.test(_of_seeds(recorded, [seed for seed in seeds if seed not in out]), scale):
+            new, parts = values.get(before.claim.id), _parts(before, recorded)
+            if new and parts and before.verdict in DECIDED:
+                again = all(_repeats(part, new.get(part.text, math.nan), before.verdict) for part in parts)
+                found.setdefault(before.claim.id, []).append(again)
+    return {claim: (sum(again), len(again)) for claim, again in found.items()}
 
 
 def _parts(before: Finding, rows: Container[str]) -> list[Part]:

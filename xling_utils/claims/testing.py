@@ -186,6 +186,13 @@ class Ledger:
             for name in found
         ]
 
+    def values(self, rows: Mapping[str, pd.DataFrame], scale: str) -> dict[str, dict[str, float]]:
+        """Claim -> test, in words -> its value on ``rows`` (as in :meth:`test`), whatever its floors say; without those
+        that cannot be made."""
+        prepared = Rows(rows, scale_of(scale).encoder.layers // 2)
+        made = ((claim.id, self._made(claim, scale, prepared).parts) for claim in self.claims)
+        return {name: {part.text: part.interval.value for part in parts} for name, parts in made if parts}
+
     def _made(self, claim: Claim, scale: str, rows: Rows) -> _Made:
         reason = (claim.untested or {}).get(scale, "")
         if not reason and claim.chapter not in rows:
