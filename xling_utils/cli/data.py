@@ -33,12 +33,14 @@ def check(
 
     chapter = None if chapter is None else chapters.named(chapter)
     only = languages_of(languages) or (languages_with_text(directory) if chapter else ())
-    findings = checks.check(directory, tuple(dict.fromkeys(("en", *only))) if only else ())
-    ready = None
-    if chapter:
-        ready = chapters.ready(chapter, [language for language in only if language != "en"], directory)
-        findings = [finding for finding in findings if _concerns(finding, directory, ready.reads)]
-    for finding in findings:
+    others = [language for language in dict.fromkeys(only) if language != "en"]
+    found = checks.check(directory, ("en", *others) if only else ())
+    ready = chapters.ready(chapter, others, directory) if chapter else None
+    findings = []
+    for finding in found:
+        if ready and not _concerns(finding, directory, ready.reads):
+            continue
+        findings.append(finding)
         if finding.level == "broken":  # its message names the file and the line
             print(printable(f"broken  {finding.message}"), file=sys.stderr)
         else:

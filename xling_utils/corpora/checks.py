@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from glob import escape
@@ -63,24 +63,36 @@ class Piece:
     read: bool = True
 
 
-def check(data: Path, only: Collection[str] = ()) -> list[Finding]:
-    """Everything found in ``data``, piece by piece; of the languages ``only``, whatever they are, if some are named;
-    else of the book's and of all that have text. Raises :class:`UserError` when it is no directory."""
+def check(data: Path, only: Collection[str] = ()) -> Iterator[Finding]:
+    """Everything found in ``data``, piece by piece, as it is found; of the languages ``only``, whatever they are, if
+    some are named; else of the book's and of all that have text. Raises :class:`UserError` when it is no directory."""
     if not data.is_dir():
         raise UserError(f"{data}: no such directory")
-    findings = [*_text(data, only), *(() if only else _vocabulary(data))]
+    return _once(_found(data, only))
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Without damage that was told: a file may be looked at twice, as text, or a test of it, and as a piece."""
+    told: set[str] = set()
+    for finding in findings:
+        if finding.level != "broken" or finding.message not in told:
+            yield finding
+            told.add(finding.message)
+
+
+def _found(data: Path, only: Collection[str]) -> Iterator[Finding]:
+    yield from _text(data, only)
+    yield from () if only else _vocabulary(data)
     of = only or tuple(dict.fromkeys((*LANGUAGES, *languages(data))))
     for piece in (*_pieces(data, of), *_read_with_all(data, of), *_parallel_pieces(data, of)):
-        findings += _piece(data, piece)
+        yield from _piece(data, piece)
     for language in _mined(data, of):
-        findings += _bucc_gold(data, language)
-    findings += [*_stray_tags(data, only), *_trees(data, only)]
-    # A file may be looked at twice: as text, or a test of it, and as a piece.
-    once = {finding.message if finding.level == "broken" else place: finding for place, finding in enumerate(findings)}
-    return list(once.values())
+        yield from _bucc_gold(data, language)
+    yield from _stray_tags(data, only)
+    yield from _trees(data, only)
 
 
-def summary(findings: list[Finding]) -> list[dict[str, int | float | str]]:
+def summary(findings: Collection[Finding]) -> list[dict[str, int | float | str]]:
     """One row a language with text: language, files, documents, sentences, megabytes, test_sentences."""
     return [finding.counts for finding in findings if finding.what == "text" and finding.counts]
 
@@ -89,8 +101,7 @@ def _pieces(data: Path, languages: Collection[str]) -> Iterator[Piece]:
     """Of ``languages``, those that a kind of files has."""
     others = tuple(language for language in languages if language != "en")
     for piece in _every_piece(data, tuple(languages), others):
-        of = tuple(language for language in piece.languages if language in languages)
-        if of:
+        if of := tuple(language for language in piece.languages if language in languages):
             yield replace(piece, languages=of)
 
 
@@ -166,8 +177,7 @@ def _piece(data: Path, piece: Piece) -> Iterator[Finding]:
     for language in piece.languages:
         wanted = data / piece.path.format(language)
         try:
-            path = existing(wanted)
-            if path:
+            if path := existing(wanted):
                 counts[path] = piece.count(path)
             else:
                 absent.append(language)
@@ -262,18 +272,11 @@ def _vocabulary(data: Path) -> Iterator[Finding]:
 def _bucc_gold(data: Path, other: str) -> Iterator[Finding]:
     path = data / "bucc2018" / f"{other}-en.dev.gold"
     try:
-        gold = existing(path)
-        if gold is None:
+        if not (gold := existing(path)):
             yield Finding("missing", "bucc2018/gold", path, None, "no gold pairs")
             return
-        sides = [existing(data / "bucc2018" / f"{other}-en.dev.{language}") for language in (other, "en")]
-        known = {line.split("\t")[0] for side in sides if side for _, line in read_lines(side)}
-        count = 0
-        for count, line in read_lines(gold):
-            ids = line.split("\t")
-            if len(ids) != 2 or not known.issuperset(ids):
-                raise UserError(f"{gold}, line {count}: not the numbers of two sentences")
-        yield Finding("ok", "bucc2018/gold", gold, None, f"{count} pairs")
+        sides = (existing(data / "bucc2018" / f"{other}-en.dev.{language}") for language in (other, "en"))
+        yield Finding("ok", "bucc2018/gold", gold, None, f"{counts.gold(gold, filter(None, sides))} pairs")
     except UserError as error:
         yield _broken("bucc2018/gold", path, error)
 

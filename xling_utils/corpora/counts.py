@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -49,6 +50,17 @@ def dictionary(path: Path) -> int:
 def inference(path: Path) -> int:
     """Pairs of sentences."""
     return sum(1 for _ in inference_lines(path))
+
+
+def gold(path: Path, sides: Iterable[Path]) -> int:
+    """Pairs of numbers, of sentences that the files of the two ``sides`` have."""
+    known = {line.split("\t")[0] for side in sides for _, line in read_lines(side)}
+    number = 0
+    for number, line in read_lines(path):
+        ids = line.split("\t")
+        if len(ids) != 2 or not known.issuperset(ids):
+            raise UserError(f"{path}, line {number}: not the numbers of two sentences")
+    return number
 
 
 def entities(path: Path) -> int:
