@@ -480,6 +480,17 @@ def test_of_every_partner_there_is_one_seed_in_each_part_that_is_left_out() -> N
         assert sorted(partner.reindex(every[first::folds]).dropna()) == sorted(set(partner))
 
 
+def test_the_page_says_how_often_and_which_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = ledger.load().claims[0].id
+    counts = {"controlled": {claim: (3, 4), "K-01": (4, 4)}, "natural": {}}
+    monkeypatch.setattr(replication, "left_out", counts.get)
+    page = ledger_page.left_out()
+    assert "7 of 8</b> decided verdicts (88 %)" in page and f'href="#claim-{claim}"' in page
+    assert "K-01" not in page and "real text" not in page
+    counts["controlled"] = {}
+    assert "No verdict is recorded" in ledger_page.left_out()
+
+
 @pytest.mark.parametrize(("new", "repeated"), [(0.01, True), (-0.5, True), (0.05, False), (float("nan"), False)])
 def test_an_effect_too_small_to_matter_is_so_again(new: float, repeated: bool) -> None:
     slight = Sample((0.004, -0.003, 0.002, 0.001, -0.001), "seeds")

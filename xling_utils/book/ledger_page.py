@@ -156,12 +156,13 @@ def left_out() -> str:
     listed = {claim.id for claim in ledger.load().claims}
     told = []
     for scale, leaving in LEFT_OUT.items():
-        found = replication.left_out(scale)
+        if not (found := replication.left_out(scale)):
+            continue
         repeated, of = (sum(counts) for counts in zip(*found.values(), strict=True))
         fragile = ", ".join(_named(name, listed) for name, (again, times) in found.items() if again < times) or "none"
         share = f"<b>{repeated} of {of}</b> decided verdicts ({100 * repeated / of:.0f} %)"
         told.append(f"<p>{PLACES[scale].capitalize()}, {leaving}: {share} are repeated. Not always: {fragile}.</p>")
-    return "".join(told)
+    return "".join(told) or "<p>No verdict is recorded that seeds could be left out of.</p>"
 
 
 def _checked(row: Mapping[str, Any], listed: Set[str]) -> tuple[str, ...]:

@@ -64,9 +64,9 @@ def measure(seed: int, jobs: int | None = None) -> dict[str, pd.DataFrame]:
     return {c: chapters.table(c, SCALE, spoken[c], 1, "all", compute, first_seed=seed) for c in spoken}
 
 
-def _recorded(scale: str = SCALE) -> dict[str, pd.DataFrame]:
+def _recorded() -> dict[str, pd.DataFrame]:
     claimed = dict.fromkeys(claim.chapter for claim in ledger.load().claims)
-    return {chapter: records.load(chapter, scale) for chapter in claimed}
+    return {chapter: records.load(chapter, SCALE) for chapter in claimed}
 
 
 def _of_seeds(recorded: Mapping[str, pd.DataFrame], seeds: Collection[int]) -> dict[str, pd.DataFrame]:
@@ -134,8 +134,10 @@ def left_out(scale: str) -> dict[str, tuple[int, int]]:
     verdicts are made of the others. Claim -> how many of the folds that have its runs repeat its verdict, as
     :func:`check` asks it of one seed, of those without which it is decided."""
 
-    path = ledger.root() / f"_build/ledger/{scale}.left_out.json"
-    kept = kept_text.once(path, ledger.made_of(scale), lambda: json.dumps(_left_out(_recorded(scale), scale)))
+    def text() -> str:
+        return json.dumps(_left_out(records.of_one_recipe(chapters.MODULES, scale), scale))
+
+    kept = kept_text.once(ledger.root() / f"_build/ledger/{scale}.left_out.json", ledger.made_of(scale), text)
     return {claim: (repeated, of) for claim, (repeated, of) in json.loads(kept).items()}
 
 
