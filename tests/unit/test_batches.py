@@ -165,8 +165,10 @@ def test_a_language_shorter_than_one_input_is_named():
     short = TokenStream(
         np.arange(5, 15, dtype=np.int32), np.array([0]), np.zeros(1, dtype=np.int64), np.zeros(10, dtype=bool), (5, 100)
     )
-    with pytest.raises(UserError, match="sw has 10 tokens, one input takes 11"):
+    with pytest.raises(UserError, match="the text of sw has 10 tokens, one input takes 11; give more"):
         Batches({"en": stream(), "sw": short}, TRAINING, 0)
+    with pytest.raises(UserError, match="the held-out text of sw has"):
+        Batches({"en": stream(), "sw": short}, TRAINING, 0, held_out=True)
 
 
 def test_languages_take_turns_across_batches():

@@ -52,11 +52,17 @@ class Batch:
 
 
 class Batches:
-    """Batches of a run. Raises :class:`UserError` where a language has fewer tokens than one input takes, and on random
-    words of an unknown kind."""
+    """Batches of a run, of text that it trains on or that is ``held_out``. Raises :class:`UserError` where a language
+    has fewer tokens than one input takes, and on random words of an unknown kind."""
 
     def __init__(
-        self, streams: Mapping[str, TokenStream], training: TrainingSpec, seed: int, *, next_sentence: bool = False
+        self,
+        streams: Mapping[str, TokenStream],
+        training: TrainingSpec,
+        seed: int,
+        *,
+        next_sentence: bool = False,
+        held_out: bool = False,
     ) -> None:
         if training.random_words not in RANDOM_WORDS:
             raise UserError(f"training: unknown random words {training.random_words!r}; known: '', any, none")
@@ -71,7 +77,10 @@ class Batches:
         for language, stream in streams.items():
             room = len(stream.ids) - taken + 1  # places that an input can begin at
             if room < 1:
-                raise UserError(f"corpus: {language} has {len(stream.ids)} tokens, one input takes {taken}")
+                raise UserError(
+                    f"corpus: the{' held-out' * held_out} text of {language} has {len(stream.ids)} tokens, one "
+                    f"input takes {taken}; give more text, or shorter inputs (length)"
+                )
             early = stream.starts[: np.searchsorted(stream.starts, room)]
             self.starts.append(np.arange(0, room, taken) if training.sliced else early)
 

@@ -98,7 +98,7 @@ class Trainee:
                 raise UserError("training: snapshots are kept of encoders that all languages share")
             order = training.order_seed or spec.seed
             self.batches = Batches(text.streams, training, order, next_sentence=spec.model.next_sentence)
-            self.tests = Batches(text.held_out(), training, 0)
+            self.tests = Batches(text.held_out(), training, 0, held_out=True)
             self.optimizers = optimizers.build(self.model.parameters(), self.model.matrices(), training)
         text.check()
 
