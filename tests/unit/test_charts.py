@@ -48,7 +48,7 @@ def curves() -> Any:
 
 
 def by_layer() -> Any:
-    rows = pd.DataFrame({"language": ["French"], "layer": [1], "value": [0.1], "low": [0.0], "high": [0.2]})
+    rows = pd.DataFrame({"language": "French", "layer": 1, "value": 0.1, "low": 0.0, "high": 0.2, "seeds": 3}, [0])
     return bar_shapes.by_layer(rows, languages=["French"], layers=3, description="what it shows")
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from xling_utils.charts.shapes import MODEL_COLOURS, SHOWN_COLOURS, framed, layer_choice
+from xling_utils.charts.shapes import MODEL_COLOURS, SHOWN_COLOURS, framed, layer_choice, tooltip
 
 
 def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, description: str) -> alt.LayerChart:
-    """Bars a language at the layer that the slider picks. Columns ``language, layer, value, low, high``."""
+    """Bars a language at the layer that the slider picks. Columns ``language, layer, value, low, high, seeds``."""
     layer = layer_choice(layers // 2, layers)
     base = (
         alt.Chart(rows)
@@ -20,9 +20,7 @@ def by_layer(rows: pd.DataFrame, *, languages: Sequence[str], layers: int, descr
     )
     top = float(rows["high"].fillna(rows["value"]).max())
     y = alt.Y("value:Q", title="mean reciprocal rank", scale=alt.Scale(domain=[0, top]))
-    bars = base.mark_bar(color=MODEL_COLOURS["BERT"]).encode(
-        y=y, tooltip=[alt.Tooltip("language:N"), alt.Tooltip("layer:Q"), alt.Tooltip("value:Q", format=".3f")]
-    )
+    bars = base.mark_bar(color=MODEL_COLOURS["BERT"]).encode(y=y, tooltip=tooltip("language:N", "layer:Q"))
     return framed(alt.layer(bars, *_whiskers(base)).add_params(layer), description)
 
 
@@ -38,12 +36,7 @@ def grouped_bars(rows: pd.DataFrame, *, groups: Sequence[str], description: str)
             scale=alt.Scale(domain=shown, range=[SHOWN_COLOURS[name] for name in shown]),
             legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=240),
         ),
-        tooltip=[
-            alt.Tooltip("group:N"),
-            alt.Tooltip("shown:N"),
-            alt.Tooltip("value:Q", format=".3f"),
-            alt.Tooltip("seeds:Q"),
-        ],
+        tooltip=tooltip("group:N", "shown:N"),
     )
     bars = base.mark_bar().encode(y=alt.Y("value:Q", title="mean reciprocal rank"))
     return framed(alt.layer(bars, *_whiskers(base)), description)

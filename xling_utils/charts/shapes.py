@@ -218,12 +218,7 @@ def distances(rows: pd.DataFrame, *, description: str) -> alt.LayerChart:
             axis=alt.Axis(labelExpr="datum.value < 0 ? '' : datum.label"),  # no distance is below zero
             scale=alt.Scale(zero=False, padding=EDGE),
         ),
-        tooltip=[
-            alt.Tooltip("language:N"),
-            alt.Tooltip("distance:Q", format=".2f"),
-            alt.Tooltip("value:Q", format=".3f"),
-            alt.Tooltip("script:N"),
-        ],
+        tooltip=tooltip("language:N", alt.Tooltip("distance:Q", format=".2f"), "script:N"),
     )
     colour = alt.Color(
         "script:N",

@@ -38,7 +38,8 @@ def shares(
         ),
         tooltip=[
             alt.Tooltip("taken:N"), alt.Tooltip("world:N"), alt.Tooltip("left:Q", format=".0%"),
-            alt.Tooltip("low:Q", format=".0%"), alt.Tooltip("high:Q", format=".0%"), alt.Tooltip("seeds:Q"),
+            alt.Tooltip("low:Q", format=".0%", title="95 % low"), alt.Tooltip("high:Q", format=".0%", title="95 % high"),
+            alt.Tooltip("seeds:Q"),
         ],
     )  # fmt: skip
     x = alt.X(
