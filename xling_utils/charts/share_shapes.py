@@ -37,11 +37,14 @@ def shares(
             legend=alt.Legend(title=None, orient="top"),
         ),
         tooltip=[
-            alt.Tooltip("taken:N"), alt.Tooltip("world:N"), alt.Tooltip("left:Q", format=".0%"),
-            alt.Tooltip("low:Q", format=".0%", title="95 % low"), alt.Tooltip("high:Q", format=".0%", title="95 % high"),
+            alt.Tooltip("taken:N"),
+            alt.Tooltip("world:N"),
+            alt.Tooltip("left:Q", format=".0%"),
+            alt.Tooltip("low:Q", format=".0%", title="95 % low"),
+            alt.Tooltip("high:Q", format=".0%", title="95 % high"),
             alt.Tooltip("seeds:Q"),
         ],
-    )  # fmt: skip
+    )
     x = alt.X(
         "left:Q",
         title=x_title,
