@@ -61,6 +61,9 @@ def test_every_mark_of_the_page_is_filled() -> None:
 def test_a_value_that_nothing_gives_is_named() -> None:
     with pytest.raises(UserError, match=r"nothing gives the value 'left word ordre' .*: 'left word order'"):
         rendering.filled(b"It is 9<!-- value: left word ordre --> of it.")
+    for unknown in (b"ledger pge", b"ledger left_out"):
+        with pytest.raises(UserError, match=f"nothing fills the mark '{unknown.decode()}'"):
+            rendering.filled(b"So:\n\n<!-- fill: " + unknown + b" -->\n")
 
 
 def test_each_answer_rests_on_decided_claims() -> None:

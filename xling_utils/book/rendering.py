@@ -32,7 +32,7 @@ from xling_utils.core.writing import held
 Fills = Mapping[str, Callable[[], str]]
 """What stands for a mark of that name in a page, as Markdown."""
 NO_FILLS: Fills = {}
-_MARK = re.compile(rb"^<!-- fill: ([a-z ]+) -->$", re.MULTILINE)
+_MARK = re.compile(rb"^<!-- fill: (.+) -->$", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -190,7 +190,7 @@ def filled(page: bytes, fills: Fills = NO_FILLS) -> bytes:
         from xling_utils.book import ledger_page as ledger
 
         tables = (ledger.page, ledger.summary, ledger.check, ledger.left_out, ledger.criteria, ledger.power)
-        markup = {f"ledger {table.__name__}": table for table in tables}
+        markup = {f"ledger {table.__name__.replace('_', ' ')}": table for table in tables}
         markup |= {f"figure {name}": partial(front_page.figure, name) for name in front_page.FIGURES}
         markup["figure verdicts"] = partial(ledger.summary, len(front_page.FIGURES) + 1)
         written = {"deviations": deviations.page, "experiments": experiments.page, **fills}
