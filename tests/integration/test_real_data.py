@@ -52,7 +52,7 @@ def test_the_fingerprint_is_quick_and_stable():
 
 
 def test_the_directory_is_whole():
-    findings = check(DATA)
+    findings = [*check(DATA)]
     assert [finding.message for finding in findings if finding.level == "broken"] == []
     rows = summary(findings)
     assert [row["language"] for row in rows] == list(LANGUAGES)

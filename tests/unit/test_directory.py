@@ -237,13 +237,20 @@ def test_the_vocabulary_must_be_there(tmp_path):
 
 
 def test_check_counts_and_names_what_is_missing(data):
-    findings = check(data)
+    findings = [*check(data)]
     assert not [finding for finding in findings if finding.level == "broken"]
     rows = {row["language"]: row for row in summary(findings)}
     assert rows["en"]["sentences"] == 1605 and rows["en"]["files"] == 2
     assert rows["sw"]["documents"] == 200
     missing = {finding.what: finding.message for finding in findings if finding.level == "missing"}
     assert "fr es" in missing["text"] and "ud" in missing and "vocab" in missing
+
+
+def test_check_tells_what_it_finds_as_it_finds_it(data):
+    found = check(data)
+    assert next(found).what == "text"
+    write(data / "ner/panx/dev.en.tsv", "Ann\tB-PER\nsleeps\n")  # meanwhile
+    assert [finding.path.name for finding in found if finding.level == "broken"] == ["dev.en.tsv"]
 
 
 def test_check_finds_every_kind_of_damage(data):
@@ -259,7 +266,7 @@ def test_check_finds_every_kind_of_damage(data):
     write(data / "tatoeba/sw-en.en", "One.\n")
     write(data / "bucc2018/zh-en.dev.gold", "zh-1\ten-1\n", packed=True)
     write(data / "vocab/bert-base-multilingual-cased.vocab.txt", "[PAD]\n[UNK]\n")
-    findings = check(data)
+    findings = [*check(data)]
     broken = {(finding.path.name, finding.line) for finding in findings if finding.level == "broken"}
     assert broken >= {
         ("en_own-ud-test.conllu", 10),
