@@ -472,6 +472,17 @@ def test_a_verdict_is_held_against_seeds_that_it_was_made_without() -> None:
     assert turned["A-01"] == found["A-01"]
 
 
+def test_rows_of_some_seeds_are_as_they_would_be_alone() -> None:
+    tables = {name: records.load(name, "controlled") for name in ("01_data_size", "08_minimult")}
+    known, some = ledger.load(), {31, 36, 40, 47}
+    alone = {name: table[table["seed"].isin(some)] for name, table in tables.items()}
+    whole = testing.prepared(tables, "controlled")
+    found = known.test(whole.of_seeds(some), "controlled")
+    assert repr(found) == repr(known.test(alone, "controlled"))
+    assert sum(len(finding.parts) > 0 for finding in found) > 20
+    assert "08_minimult" in whole.of_seeds(some) and "08_minimult" not in whole.of_seeds({99})
+
+
 def test_of_every_partner_there_is_one_seed_in_each_part_that_is_left_out() -> None:
     chapter = records.load("04_architecture", "controlled")
     partner = chapter[chapter["target"] != "en"].groupby("seed")["target"].first()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from xling_utils import chapters
 from xling_utils.chapters import records
-from xling_utils.claims import ledger
+from xling_utils.claims import ledger, testing
 from xling_utils.claims.verdicts import (
     DECIDED,
     HOLDS,
@@ -142,12 +142,12 @@ def left_out(scale: str) -> dict[str, tuple[int, int]]:
 
 
 def _left_out(recorded: Mapping[str, pd.DataFrame], scale: str) -> dict[str, tuple[int, int]]:
-    known, seeds = ledger.load(), _seeds(recorded)
+    known, seeds, rows = ledger.load(), _seeds(recorded), testing.prepared(recorded, scale)
     folds = FOLDS.get(scale, len(seeds))
     found: dict[str, list[bool]] = {}
     for out in (seeds[first::folds] for first in range(folds)):
-        values = known.values(_of_seeds(recorded, out), scale)
-        for before in known.test(_of_seeds(recorded, [seed for seed in seeds if seed not in out]), scale):
+        values = known.values(rows.of_seeds(out), scale)
+        for before in known.test(rows.of_seeds({*seeds} - {*out}), scale):
             new, parts = values.get(before.claim.id), _parts(before, recorded)
             if new and parts and before.verdict in DECIDED:
                 again = all(_repeats(part, new.get(part.text, math.nan), before.verdict) for part in parts)

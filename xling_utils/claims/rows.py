@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from math import fsum, isfinite, isnan, nan
@@ -50,9 +51,17 @@ class Rows:
         self._middle = middle
         self._tables = {chapter: _Table(table) for chapter, table in tables.items() if len(table)}
         self._made: dict[str, Means] = {}
+        self._seeds: Set[int] | None = None
 
     def __contains__(self, chapter: str) -> bool:
-        return chapter in self._tables
+        table = self._tables.get(chapter)
+        return table is not None and (self._seeds is None or not self._seeds.isdisjoint(table.seeds))
+
+    def of_seeds(self, seeds: Iterable[int]) -> Rows:
+        """Those of ``seeds``. Selections are made of all rows, here as there."""
+        kept = copy(self)
+        kept._seeds = frozenset(seeds)
+        return kept
 
     def means(self, where: Selection, keys: Sequence[str]) -> Means:
         """Means of the selected values by ``keys``, without ``language`` where the selection names it; those of
@@ -62,7 +71,11 @@ class Rows:
         if name not in self._made:
             table = self._tables.get(str(where["chapter"]))
             self._made[name] = Means((), {}) if table is None else self._means(table, where, keys)
-        return self._made[name]
+        found = self._made[name]
+        if self._seeds is None or "seed" not in found.names:
+            return found
+        place = found.names.index("seed")
+        return Means(found.names, {key: value for key, value in found.of.items() if key[place] in self._seeds})
 
     def runs(self, where: Selection) -> set[str]:
         """The keys of the runs that the selected rows were measured on, those beside them among them."""
@@ -114,6 +127,7 @@ class _Table:
         beside = chapters.beside_english(table)
         self._table = table.assign(language=chapters.language(table), deepest=deepest, beside_English=beside)
         self.columns = set(self._table)
+        self.seeds = frozenset(map(int, table["seed"].unique()))
         self._coded: dict[str, tuple[npt.NDArray[np.intp], pd.Index]] = {}
         self._masks: dict[tuple[str, str], npt.NDArray[np.bool_]] = {}
 

@@ -155,16 +155,16 @@ class Ledger:
         metrics = ["correlation"] if test.over else [str(where[name].get("metric")) for name in names_in(test)]
         return max(of_scale(self.matters[metric], scale) for metric in metrics if metric != "None")
 
-    def test(self, rows: Mapping[str, pd.DataFrame], scale: str, *, alone: bool = False) -> list[Finding]:
-        """Every claim on ``rows`` (chapter -> tidy rows of one ``scale``), corrected for all of them together. What a
-        claim needs of a chapter without rows is not known; only where rows stand ``alone``, some chapters of all, is it
-        left unasked, and said."""
-        prepared = Rows(rows, scale_of(scale).encoder.layers // 2)
-        made = {claim.id: self._made(claim, scale, prepared) for claim in self.claims}
+    def test(self, rows: Mapping[str, pd.DataFrame] | Rows, scale: str, *, alone: bool = False) -> list[Finding]:
+        """Every claim on ``rows`` (chapter -> tidy rows of one ``scale``, or :func:`prepared`), corrected for all of
+        them together. What a claim needs of a chapter without rows is not known; only where rows stand ``alone``, some
+        chapters of all, is it left unasked, and said."""
+        rows = prepared(rows, scale)
+        made = {claim.id: self._made(claim, scale, rows) for claim in self.claims}
         asked, found = {}, {}
         for claim in self.claims:
             own = made[claim.id]
-            floors = [self._floor(claim, each, made, prepared, alone) for each in own.parts]
+            floors = [self._floor(claim, each, made, rows, alone) for each in own.parts]
             parts = tuple(each for each, floor in zip(own.parts, floors, strict=True) if not floor)
             known = any(floor.measured for floor in floors if floor)
             low = [f"{p.text} ({f.why}: {f.reason})" for p, f in zip(own.parts, floors, strict=True) if f]
@@ -175,7 +175,7 @@ class Ledger:
                 reasons.setdefault(floor.why, {})[floor.reason] = None
             reason = "; ".join(f"{why}: {'; '.join(each)}" for why, each in reasons.items()) or own.reason
             verdict = UNTESTABLE if known else UNTESTED
-            without, unasked = (*low, *own.without), self._unasked(claim, parts, prepared)
+            without, unasked = (*low, *own.without), self._unasked(claim, parts, rows)
             found[claim.id] = Finding(claim, scale, verdict, without=without, reason=reason, unasked=unasked)
         decided = dict(zip(asked, decide(list(asked.values())), strict=True))
         further = levels(list(asked.values()))
@@ -186,11 +186,11 @@ class Ledger:
             for name in found
         ]
 
-    def values(self, rows: Mapping[str, pd.DataFrame], scale: str) -> dict[str, dict[str, float]]:
+    def values(self, rows: Mapping[str, pd.DataFrame] | Rows, scale: str) -> dict[str, dict[str, float]]:
         """Claim -> test, in words -> its value on ``rows`` (as in :meth:`test`), whatever its floors say; without those
         that cannot be made."""
-        prepared = Rows(rows, scale_of(scale).encoder.layers // 2)
-        made = ((claim.id, self._made(claim, scale, prepared).parts) for claim in self.claims)
+        rows = prepared(rows, scale)
+        made = ((claim.id, self._made(claim, scale, rows).parts) for claim in self.claims)
         return {name: {part.text: part.interval.value for part in parts} for name, parts in made if parts}
 
     def _made(self, claim: Claim, scale: str, rows: Rows) -> _Made:
@@ -259,6 +259,11 @@ class Ledger:
         if not names:
             return "recorded at this scale, but not all of it in any one seed"
         return f"not recorded at this scale: {', '.join(name.replace('_', ' ') for name in names)}"
+
+
+def prepared(rows: Mapping[str, pd.DataFrame] | Rows, scale: str) -> Rows:
+    """``rows`` (chapter -> tidy rows of one ``scale``), ready to be selected from."""
+    return rows if isinstance(rows, Rows) else Rows(rows, scale_of(scale).encoder.layers // 2)
 
 
 def of_scale(value: float | Mapping[str, float], scale: str) -> float:
