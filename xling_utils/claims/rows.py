@@ -127,7 +127,7 @@ class _Table:
         beside = chapters.beside_english(table)
         self._table = table.assign(language=chapters.language(table), deepest=deepest, beside_English=beside)
         self.columns = set(self._table)
-        self.seeds = frozenset(map(int, table["seed"].unique()))
+        self.seeds = frozenset(table["seed"].unique())
         self._coded: dict[str, tuple[npt.NDArray[np.intp], pd.Index]] = {}
         self._masks: dict[tuple[str, str], npt.NDArray[np.bool_]] = {}
 
