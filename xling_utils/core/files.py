@@ -141,7 +141,7 @@ def table(
     import pandas as pd
 
     try:
-        found = pd.read_csv(regular(path) if isinstance(path, Path) else path, **options)
+        found = pd.read_csv(regular(path) if isinstance(path, Path) else path, low_memory=False, **options)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:  # pandas' own, and what is no UTF-8
