@@ -76,7 +76,7 @@ def _of_seeds(recorded: Mapping[str, pd.DataFrame], seeds: Collection[int]) -> d
 
 
 def _seeds(recorded: Mapping[str, pd.DataFrame]) -> list[int]:
-    return sorted({int(seed) for table in recorded.values() for seed in table["seed"].unique()})
+    return sorted({int(seed) for table in recorded.values() for seed in table["seed"].dropna().unique()})
 
 
 def _languages(recorded: pd.DataFrame) -> Sequence[str]:
