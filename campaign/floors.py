@@ -22,7 +22,7 @@ from xling_utils.core.specs import LANGUAGES
 from xling_utils.measures import kept_rows
 from xling_utils.runs import Compute, RunStore
 
-HERE, SCALES, NEW = Path(__file__).parent, ("controlled", "natural"), (UNTRAINED, BILINGUAL_UNTRAINED)
+HERE, NEW = Path(__file__).parent, (UNTRAINED, BILINGUAL_UNTRAINED)
 
 
 def train(name: str, first: int, last: int, data: Path | None) -> None:

@@ -150,8 +150,7 @@ def _left_out(recorded: Mapping[str, pd.DataFrame], scale: str) -> dict[str, tup
         for before in known.test(rows.of_seeds({*seeds} - {*out}), scale):
             new, parts = values.get(before.claim.id), _parts(before, recorded)
             if new and parts and before.verdict in DECIDED:
-                again = all(_repeats(part, new.get(part.text, math.nan), before.verdict) for part in parts)
-                found.setdefault(before.claim.id, []).append(again)
+                found.setdefault(before.claim.id, []).append(_again(before, parts, new, recorded))
     return {claim: (sum(again), len(again)) for claim, again in found.items()}
 
 
@@ -160,7 +159,7 @@ def _parts(before: Finding, rows: Container[str]) -> list[Part]:
 
 
 def _again(before: Finding, parts: Sequence[Part], new: Mapping[str, float], rows: Mapping[str, pd.DataFrame]) -> bool:
-    """Whether one seed, whose ``rows`` gave the ``new`` value of each test, repeats a finding."""
+    """Whether seeds, whose ``rows`` gave the ``new`` value of each test, repeat a finding; one seed of an open one."""
     if before.verdict not in DECIDED:
         return _foreseen(before, parts, new, rows)
     return all(_repeats(part, new.get(part.text, math.nan), before.verdict) for part in parts)
